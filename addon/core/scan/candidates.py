@@ -27,7 +27,7 @@ from ..progress import scaled
 from ..shapes import Aabb, Sphere, differences
 from .pair_filter import PairFilter
 from .records import is_run_start
-from .steps import Steps, steps_over
+from .steps import Steps, bounded_steps, placed_steps
 
 
 class Candidates(Table):
@@ -132,8 +132,8 @@ class NearCells(NamedTuple):
 
     pairs : (p, 2) int. Shapes, in order.
     cells : (c,) int. Increasing.
-    steps : Of the shapes of all cells, and others.
-    row_of : (n, k) int. Rows of the steps.
+    steps : Of the shapes of all cells.
+    row_of : (n, k) int. Rows of the steps; -1 for none.
     moving : (n,) bool. Shapes that appear, disappear or move within the block, or with its begin.
     """
 
@@ -146,156 +146,186 @@ class NearCells(NamedTuple):
     def rows(self, cells: Ints) -> Ints:
         """Rows (2, c) of the steps of both shapes in cells (c,)."""
         pair, interval = np.divmod(cells, self.row_of.shape[1])
-        return self.row_of[self.pairs[pair].T, interval]
+        return np.asarray(self.row_of[self.pairs[pair].T, interval])
 
 
-class _Level(NamedTuple):
-    """Boxes of shapes over groups of `size` successive intervals.
+class NearSearch:
+    """Search for the pairs that are near in a block of intervals (k,): see `find`.
 
-    boxes : Aabb, batch (n, g). Empty where they were not asked for.
-    steps, row_of : Of single intervals, as `NearCells` has them.
+    Boxes are those of shapes (n,) over groups (g,) of successive intervals, of which a group has `size`.
     """
 
-    size: int
-    boxes: Aabb
-    steps: Steps
-    row_of: Ints
+    def __init__(self, motion: Motion, times: Floats, margin: Floats) -> None:
+        """Prepare to search between times (k + 1,), or at one time twice.
 
+        margin : (n,) float. Padding of the boxes.
+        """
+        self._motion, self._times, self._margin = motion, times, margin
+        self._count = self._size = len(times) - 1
+        self._low = self._high = np.empty((0, 0, 3))
+        # How far certain shapes may be from linear motion between two samples of a group.
+        self._loose = np.empty((0, 0))
+        # Of shapes, each over a group.
+        self._steps: Steps
+        self._groups: Ints
+        self._left = 1.0
 
-def find_near(
-    motion: Motion,
-    times: Floats,
-    margin: Floats,
-    subject_of: Ints,
-    pair_filter: PairFilter,
-    has_mesh: bool,
-    with_static: bool,
-) -> Generator[float, None, NearCells]:
-    """Find the pairs whose boxes overlap in intervals; yields after each chunk the part that is done.
+    def find(
+        self, subject_of: Ints, pair_filter: PairFilter, has_mesh: bool, with_static: bool
+    ) -> Generator[float, None, NearCells]:
+        """Find the pairs whose boxes overlap; yields after each chunk of work the part that is done.
 
-    times : (k + 1,) float. Of a block, or one time twice.
-    margin : (n,) float. Padding of the boxes.
-    has_mesh : whether the last shape is that of an obstacle, with which all others are tested
-    with_static : whether pairs are tested that do not move
-    """
-    count, shapes = len(times) - 1, np.arange(len(margin))
-    # Each level is half of what is left of the work, for the progress.
-    left = 0.5
-    wanted = np.ones((len(margin), 1), dtype=bool)
-    level = yield from scaled(_level(motion, times, margin, wanted, count), 0.0, left)
-    moving = _moving(motion, times, level)
-    while level.size > 1 and _expected_pairs(level.boxes) > _FEW_PAIRS * len(margin):
-        size = max(1, level.size // _FACTOR)
-        wanted = np.ones((len(margin), -(-count // size)), dtype=bool)
-        left /= 2
-        level = yield from scaled(_level(motion, times, margin, wanted, size), 1 - 2 * left, 1 - left)
-    is_moving = np.ones(pair_filter.count, dtype=bool)
-    if not with_static:
-        is_moving[:] = False
-        is_moving[subject_of[moving]] = True
-    found: list[Any] = []
-    for group in range(level.boxes.shape[1]):
-        boxes = level.boxes[:, group]
-        present = shapes[boxes.min[:, 0] < np.inf]
-        if has_mesh:
-            is_there = len(present) > 0 and present[-1] == shapes[-1]
-            first = present[:-1][overlaps(boxes[present[:-1]], boxes[-1])] if is_there else present[:0]
-            pairs = np.column_stack([first, np.full(len(first), shapes[-1])])
+        subject_of : (n,) int
+        has_mesh : whether the last shape is that of an obstacle, with which all others are tested
+        with_static : whether pairs are tested that do not move
+        """
+        every = len(self._margin)
+        yield from self._begin_level(np.ones((every, 1), dtype=bool), self._count)
+        moving = self._moving()
+        while self._size > _FACTOR and self._expected_pairs() > _FEW_PAIRS * every:
+            size = _shorter(self._size)
+            yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)
+        is_tested = np.full(pair_filter.count, with_static)
+        is_tested[subject_of[moving]] = True
+        found: list[Any] = []
+        for group in range(self._low.shape[1]):
+            pairs = self._pairs_of_group(group, has_mesh)
+            subjects = subject_of[pairs]
+            pairs = pairs[is_tested[subjects].any(axis=1) & pair_filter.includes(*subjects.T)]
+            found.append((pairs, np.full(len(pairs), group)))
+        pairs, groups = map(np.concatenate, zip(*found, strict=True))
+        first, second = pairs.T
+        while self._size > 1:
+            size = _shorter(self._size)
+            # The parts of each group, but for those after the end.
+            parts = groups[:, None] * (self._size // size) + np.arange(-(-self._size // size))
+            is_within = parts * size < self._count
+            row, groups = np.nonzero(is_within)[0], parts[is_within]
+            first, second = first[row], second[row]
+            wanted = np.zeros((every, -(-self._count // size)), dtype=bool)
+            wanted[first, groups] = wanted[second, groups] = True
+            yield from self._begin_level(wanted, size)
+            meet = self._meet(first, second, groups)
+            first, second, groups = first[meet], second[meet], groups[meet]
+        steps, row_of = yield from self._end(first, second, groups)
+        keys, row = np.unique(first * every + second, return_inverse=True)
+        pairs = np.column_stack(np.divmod(keys, max(every, 1))).astype(np.int64)
+        cells = np.sort(row.reshape(-1) * self._count + groups)
+        return NearCells(pairs, cells, steps, row_of, moving)
+
+    def _begin_level(self, wanted: Bools, size: int) -> Generator[float, None, None]:
+        """Find the boxes that are wanted (n, g) over groups of `size` intervals; yields as `find`."""
+        motion, count, margin, longer = self._motion, self._count, self._margin, self._size
+        starts = np.arange(0, count, size)
+        low, high = np.full((2, *wanted.shape, 3), np.inf)
+        high *= -1
+        asked = wanted
+        if size > 1 and isinstance(motion, SampledMotion) and not motion.is_certain.all():
+            columns, boxes = motion.swept_boxes(starts, margin)
+            low[columns], high[columns] = boxes.min.swapaxes(0, 1), boxes.max.swapaxes(0, 1)
+            asked = wanted & motion.is_certain[:, None]
+        shape, group = np.nonzero(asked)
+        span = self._times[starts[group]], self._times[np.minimum(starts[group] + size, count)]
+        # Each level is half of what is left of the work, for the progress.
+        done, self._left = 1 - self._left, self._left / 2
+        steps = yield from scaled(placed_steps(motion, shape, *span), done, done + self._left / 2)
+        padding = margin[shape]
+        if size == 1 < longer:
+            # Only the steps of pairs that meet are bounded, at the end. In linear motion over several
+            # intervals, a shape is at each sample within the deviation of the sample. So it is within twice
+            # that of linear motion between two of these samples.
+            loose = self._loose[shape, group // longer]
+            sampled = np.flatnonzero(~motion.is_certain[shape])
+            loose[sampled] = motion.bound(shape[sampled], *(side[sampled] for side in span)).deviation
+            padding = padding + np.nan_to_num(loose)
         else:
-            pairs = present[overlapping_pairs(boxes[present])]
-        subjects = subject_of[pairs]
-        pairs = pairs[is_moving[subjects].any(axis=1) & pair_filter.includes(*subjects.T)]
-        found.append((pairs, np.full(len(pairs), group)))
-    pairs, groups = map(np.concatenate, zip(*found, strict=True))
-    first, second = pairs.T
-    while level.size > 1:
-        size = max(1, level.size // _FACTOR)
-        # The parts of each group, but for those after the end.
-        parts = groups[:, None] * (level.size // size) + np.arange(-(-level.size // size))
-        is_within = parts * size < count
-        row, groups = np.nonzero(is_within)[0], parts[is_within]
-        first, second = first[row], second[row]
-        wanted = np.zeros((len(margin), -(-count // size)), dtype=bool)
-        wanted[first, groups] = wanted[second, groups] = True
-        left /= 2
-        level = yield from scaled(_level(motion, times, margin, wanted, size), 1 - 2 * left, 1 - left)
-        low, high = level.boxes.min, level.boxes.max
+            bounding = bounded_steps(motion, steps, *span)
+            steps = yield from scaled(bounding, done + self._left / 2, done + self._left)
+            self._loose = np.zeros(wanted.shape)
+            turning = rotation_sagitta(steps.start, steps.ending)
+            self._loose[shape, group] = 2 * steps.deviation + turning
+        boxes = steps.swept_boxes(padding)
+        # Over several intervals a shape may be present at none of both ends.
+        shown = steps.is_present if size == 1 else np.ones(len(shape), dtype=bool)
+        low[shape[shown], group[shown]], high[shape[shown], group[shown]] = boxes.min[shown], boxes.max[shown]
+        self._low, self._high, self._size, self._steps, self._groups = low, high, size, steps, group
+
+    def _end(self, first: Ints, second: Ints, intervals: Ints) -> Generator[float, None, tuple[Steps, Ints]]:
+        """Bound the steps of cells (c,), and drop the others; also returns their rows (n, k)."""
+        steps, count = self._steps, self._count
+        is_used = np.zeros((len(self._margin), count), dtype=bool)
+        is_used[first, intervals] = is_used[second, intervals] = True
+        rows = np.flatnonzero(is_used[steps.shape, self._groups])
+        interval, row_of = self._groups[rows], np.full(is_used.shape, -1, dtype=np.int64)
+        steps = steps.take(rows)
+        row_of[steps.shape, interval] = np.arange(len(rows))
+        if count > 1:
+            span = self._times[interval], self._times[interval + 1]
+            done = 1 - self._left
+            steps = yield from scaled(bounded_steps(self._motion, steps, *span), done, 1.0)
+        return steps, row_of
+
+    def _pairs_of_group(self, group: int, has_mesh: bool) -> Ints:
+        """Pairs (p, 2) of shapes whose boxes overlap in a group; with the last one alone if that is a mesh."""
+        boxes = Aabb.unchecked(self._low[:, group], self._high[:, group])
+        present, last = np.flatnonzero(boxes.min[:, 0] < np.inf), len(self._margin) - 1
+        if not has_mesh:
+            return np.asarray(present[overlapping_pairs(boxes[present])])
+        first = present[:0]
+        if len(present) and present[-1] == last:
+            first = present[:-1][overlaps(boxes[present[:-1]], boxes[-1])]
+        return np.column_stack([first, np.full(len(first), last)])
+
+    def _moving(self) -> Bools:
+        """Mask (n,) of shapes that appear, disappear or move between the times, or with the first."""
+        motion, times, steps = self._motion, self._times, self._steps
+        moving = np.zeros(len(self._margin), dtype=bool)
+        if isinstance(motion, SampledMotion):
+            moving = motion.moving()
+        certain = np.flatnonzero(motion.is_certain[steps.shape])
+        if not len(certain):
+            return moving
+        steps = steps.take(certain)
+        shapes = steps.shape
+        before, after = np.nextafter(times[0], -np.inf), np.nextafter(times[-1], np.inf)
+        jumps = motion.breaks(shapes, np.full(len(shapes), before), np.full(len(shapes), after))
+        moves = (steps.deviation > 0) | differences(steps.start, steps.ending)
+        moves |= (jumps < np.inf) | steps.has_limit
+        present = motion.are_present(np.tile(shapes, len(times)), np.repeat(times, len(shapes)))
+        present = present.reshape(len(times), -1)
+        moving[shapes] = moves & present.any(axis=0) | (present[1:] != present[:-1]).any(axis=0)
+        return moving
+
+    def _expected_pairs(self) -> float:
+        """Estimate the number of pairs whose boxes overlap in any group: as if axes were independent."""
+        total = 0.0
+        for group in range(self._low.shape[1]):
+            shown = self._low[:, group, 0] < np.inf
+            low, high = self._low[shown, group], self._high[shown, group]
+            count = len(low)
+            part = every = count * (count - 1) / 2
+            for axis in range(3):
+                on_axis = np.searchsorted(np.sort(low[:, axis]), high[:, axis], side="right").sum()
+                part *= (on_axis - count * (count + 1) / 2) / max(every, 1)
+            total += part
+        return total
+
+    def _meet(self, first: Ints, second: Ints, groups: Ints) -> Bools:
+        """Mask (c,) of pairs whose boxes overlap in their groups (c,)."""
         meet = np.ones(len(first), dtype=bool)
         for axis in range(3):
-            meet &= low[first, groups, axis] <= high[second, groups, axis]
-            meet &= low[second, groups, axis] <= high[first, groups, axis]
-        first, second, groups = first[meet], second[meet], groups[meet]
-    keys, row = np.unique(first * len(margin) + second, return_inverse=True)
-    pairs = np.column_stack(np.divmod(keys, max(len(margin), 1))).astype(np.int64)
-    return NearCells(pairs, np.sort(row.reshape(-1) * count + groups), level.steps, level.row_of, moving)
+            low, high = self._low[..., axis], self._high[..., axis]
+            meet &= low[first, groups] <= high[second, groups]
+            meet &= low[second, groups] <= high[first, groups]
+        return meet
 
 
-def _level(
-    motion: Motion, times: Floats, margin: Floats, wanted: Bools, size: int
-) -> Generator[float, None, _Level]:
-    """Find the boxes that are wanted (n, g) over groups of `size` intervals; yields the part that is done."""
-    count = len(times) - 1
-    starts = np.arange(0, count, size)
-    low, high = np.full((2, *wanted.shape, 3), np.inf)
-    high *= -1
-    asked = wanted
-    if size > 1 and isinstance(motion, SampledMotion) and not motion.is_certain.all():
-        columns, boxes = motion.swept_boxes(starts, margin)
-        low[columns], high[columns] = boxes.min.swapaxes(0, 1), boxes.max.swapaxes(0, 1)
-        asked = wanted & motion.is_certain[:, None]
-    shape, group = np.nonzero(asked)
-    begin, end = times[starts[group]], times[np.minimum(starts[group] + size, count)]
-    steps = yield from steps_over(motion, shape, begin, end)
-    row_of = np.full(wanted.shape, -1, dtype=np.int64)
-    row_of[shape, group] = np.arange(len(shape))
-    boxes = steps.swept_boxes(margin[shape])
-    # Over several intervals a shape may be present at none of both ends.
-    shown = steps.is_present if size == 1 else np.ones(len(shape), dtype=bool)
-    low[shape[shown], group[shown]], high[shape[shown], group[shown]] = boxes.min[shown], boxes.max[shown]
-    if size > 1 and steps.has_limit.any():
-        rows = np.flatnonzero(steps.has_limit)
-        after = motion.at(shape[rows], end[rows]).aabb().padded(margin[shape[rows]])
-        cell = shape[rows], group[rows]
-        low[cell], high[cell] = np.minimum(low[cell], after.min), np.maximum(high[cell], after.max)
-    return _Level(size, Aabb.unchecked(low, high), steps, row_of)
-
-
-def _moving(motion: Motion, times: Floats, level: _Level) -> Bools:
-    """Mask (n,) of shapes that appear, disappear or move between `times` (k + 1,), or with the begin."""
-    moving = np.zeros(len(level.row_of), dtype=bool)
-    if isinstance(motion, SampledMotion):
-        moving = motion.moving()
-    steps = level.steps
-    certain = np.flatnonzero(motion.is_certain[steps.shape])
-    shapes = steps.shape[certain]
-    if not len(shapes):
-        return moving
-    steps = steps.take(certain)
-    before = np.full(len(shapes), np.nextafter(times[0], -np.inf))
-    jumps = motion.breaks(shapes, before, np.full(len(shapes), np.nextafter(times[-1], np.inf)))
-    moves = (
-        (steps.deviation > 0) | differences(steps.start, steps.ending) | (jumps < np.inf) | steps.has_limit
-    )
-    present = motion.are_present(np.tile(shapes, len(times)), np.repeat(times, len(shapes)))
-    present = present.reshape(len(times), -1)
-    moving[shapes] = moves & present.any(axis=0) | (present[1:] != present[:-1]).any(axis=0)
-    return moving
-
-
-def _expected_pairs(boxes: Aabb) -> float:
-    """Estimate the number of pairs of boxes (n, g) that overlap in any group: as if axes were independent."""
-    total = 0.0
-    for group in range(boxes.shape[1]):
-        shown = boxes.min[:, group, 0] < np.inf
-        low, high = boxes.min[shown, group], boxes.max[shown, group]
-        count = len(low)
-        every = count * (count - 1) / 2
-        part = every
-        for axis in range(3):
-            on_axis = np.searchsorted(np.sort(low[:, axis]), high[:, axis], side="right").sum()
-            part *= (on_axis - count * (count + 1) / 2) / max(every, 1)
-        total += part
-    return total
+def _shorter(size: int) -> int:
+    """Return the next shorter length of groups of intervals: a power of the factor."""
+    power = 1
+    while power * _FACTOR < size:
+        power *= _FACTOR
+    return power
 
 
 class SeparationBounds(NamedTuple):

@@ -20,7 +20,7 @@ from ..motion.motion import Motion, ObstacleSpace
 from ..motion.samples import SampledMotion
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
 from ..progress import scaled
-from .candidates import Candidates, CenterPaths, NearCells, SubjectSizes, find_near, undecided_cells
+from .candidates import Candidates, CenterPaths, NearCells, NearSearch, SubjectSizes, undecided_cells
 from .pair_cache import PairCache, Pieces, SolvedPieces, records_of_rows
 from .pair_filter import PairFilter
 from .records import IntervalRecords, ScannerRecords, is_run_start
@@ -117,8 +117,8 @@ class PairScanner:
         self.measure(times)
         margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + plan.clearance / 2
         # At an instant, pairs at rest are tested too.
-        search = find_near(
-            motion, times, margin, self._subject_of, plan.pair_filter, self._mesh is not None, is_instant
+        search = NearSearch(motion, times, margin).find(
+            self._subject_of, plan.pair_filter, self._mesh is not None, is_instant
         )
         near = yield from scaled(search, 0.0, 0.8 * _BROAD_PHASE)
         is_moving = np.full(self._count, is_instant)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..numeric.arrays import Bools, Floats, Ints, Table
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, assigned, concatenated, where_shapes
 
-_ASKED_AT_ONCE = 1 << 12
+_PLACED_AT_ONCE, _BOUNDED_AT_ONCE = 1 << 14, 1 << 12
 """Shapes and times, by their costs, that a motion is asked about at once: about 25 ms."""
 
 
@@ -43,8 +44,8 @@ class Steps(Table):
         return self.start.aabb().merged(self.ending.aabb()).padded(padding * (1 + CHAIN_ROUNDING))
 
 
-def steps_over(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Generator[float, None, Steps]:
-    """Ask a motion for shapes (r,) over intervals; yields after each chunk of work the part that is done.
+def placed_steps(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Generator[float, None, Steps]:
+    """Ask where shapes (r,) are at both ends of intervals; the deviation is that of jumps at the end alone.
 
     Rows are in order of shapes, then times, so that successive intervals share what is between them.
     """
@@ -52,41 +53,42 @@ def steps_over(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Gene
     continues = np.zeros(count + 1, dtype=bool)
     continues[1:-1] = (shapes[1:] == shapes[:-1]) & (begin[1:] == end[:-1])
     # The begin of each row, and the end of each that no other row continues.
-    first = np.arange(count) + np.cumsum(~continues[:-1]) - 1
-    is_last = ~continues[1:]
-    points, times = np.empty((2, count + int(is_last.sum())))
+    first, is_last = np.arange(count) + np.cumsum(~continues[:-1]) - 1, ~continues[1:]
+    points = np.empty(count + int(is_last.sum()), dtype=np.int64)
+    times = np.empty(len(points))
     points[first], times[first] = shapes, begin
     points[first[is_last] + 1], times[first[is_last] + 1] = shapes[is_last], end[is_last]
-    of_point = points.astype(np.int64)
     parts: list[Shape] = []
-    for rows in chunks_by_cost(motion, of_point):
-        parts.append(motion.at(of_point[rows], times[rows]))
-        yield 0.5 * (rows.stop + 1) / (len(times) + 1)
+    for chunk in chunks_by_cost(motion, points, _PLACED_AT_ONCE):
+        parts.append(motion.at(points[chunk], times[chunk]))
+        yield (chunk.stop + 1) / (len(times) + 1)
     every = parts[0] if len(parts) == 1 else concatenated(*parts)
-    present = motion.are_present(of_point, times)
-    start, ending = every[first], every[first + 1]
-    is_present, stays = present[first], present[first + 1]
-    deviation = np.empty(count)
-    for rows in chunks_by_cost(motion, shapes):
-        deviation[rows] = motion.bound(shapes[rows], begin[rows], end[rows]).deviation
-        yield 0.5 + 0.5 * (rows.stop + 1) / (count + 1)
+    present = motion.are_present(points, times)
+    start, ending, is_present, stays = every[first], every[first + 1], present[first], present[first + 1]
     is_certain = motion.is_certain[shapes]
-    gone = np.flatnonzero(~stays & ~is_certain)
-    if len(gone):
-        is_gone = ~stays & ~is_certain
+    is_gone = ~stays & ~is_certain
+    if is_gone.any():
         ending = where_shapes(is_gone, start, ending)
-    jumps = _jump_at_end(motion, shapes, begin, end)
     vanishes = is_certain & is_present & ~stays
-    has_limit = (jumps & stays) | vanishes
-    rows = np.flatnonzero(has_limit)
+    has_limit = (_jump_at_end(motion, shapes, begin, end) & stays) | vanishes
+    deviation, rows = np.zeros(count), np.flatnonzero(has_limit)
     if len(rows):
         after = ending[rows].aabb()
         limits = motion.at(shapes[rows], end[rows], is_before=True)
         ending, before = assigned(ending, rows, limits), limits.aabb()
         moved = np.maximum(np.abs(after.min - before.min), np.abs(after.max - before.max)).sum(axis=-1)
         # So it holds for the sample after the jump too.
-        deviation[rows] += np.where(vanishes[rows], 0.0, moved)
+        deviation[rows] = np.where(vanishes[rows], 0.0, moved)
     return Steps(shapes, start, ending, deviation, is_present, stays, has_limit)
+
+
+def bounded_steps(motion: Motion, steps: Steps, begin: Floats, end: Floats) -> Generator[float, None, Steps]:
+    """Add the deviations over the intervals of steps (r,); yields the part of the work that is done."""
+    deviation = steps.deviation.copy()
+    for chunk in chunks_by_cost(motion, steps.shape, _BOUNDED_AT_ONCE):
+        deviation[chunk] += motion.bound(steps.shape[chunk], begin[chunk], end[chunk]).deviation
+        yield (chunk.stop + 1) / (len(deviation) + 1)
+    return steps.replaced(deviation=deviation)
 
 
 def _jump_at_end(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Bools:
@@ -104,8 +106,8 @@ def _jump_at_end(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Bo
     return result
 
 
-def chunks_by_cost(motion: Motion, shapes: Ints) -> list[slice]:
+def chunks_by_cost(motion: Motion, shapes: Ints, most: int) -> list[slice]:
     """Cut rows (r,) of shapes into chunks, at least one, that a motion answers in little time."""
-    chunk_of = np.cumsum(motion.costs[shapes]) // _ASKED_AT_ONCE
+    chunk_of = np.cumsum(motion.costs[shapes]) // most
     cuts = [0, *(np.flatnonzero(np.diff(chunk_of)) + 1).tolist(), len(shapes)]
-    return [slice(begin, end) for begin, end in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [slice(begin, end) for begin, end in pairwise(cuts)]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...core import Aabb, MotionBound, Shape, Sphere
 from ...core.curves.keyframes import rounded_times
+from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
     Jumps,
     TransformChords,
@@ -38,6 +39,10 @@ _BEYOND = 1.0
 
 _TURN = 1e-3
 """Change of the direction of an axis, about in radians, from which on a subject rotates."""
+_FEW_TIMES = 8
+"""Times of a scan that show whether most objects turn."""
+_MOST_UNUSED = 4
+"""Matrices of all objects at all times, for each that is wanted, that take no longer than those alone."""
 _OBJECTS_PER_STEP = 256
 """Objects whose keys are read at once, which takes about 25 ms."""
 
@@ -59,6 +64,9 @@ class CurvePoses:
         """Take the curves of those subjects that may be known, as `read_curve_poses` reads them."""
         self.transforms = curves.transforms()
         self._jumps = Jumps(self.transforms)
+        # World matrices (t, m, 4, 4) of all objects at the last times (t,) that were asked about together.
+        self._grid_times: Floats = np.empty(0)
+        self._grid: Singles = np.empty((0, 0, 4, 4), dtype=np.float32)
         self.rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
         self.visibility = Visibility(curves.hidden_by)
         self.is_known: Bools = (self.rows >= 0) & is_candidate
@@ -124,7 +132,14 @@ class CurvePoses:
 
     def matrices(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""
-        return self.transforms.matrices_of(self.rows[subjects], rounded_times(times)).astype(np.float64)
+        distinct = np.unique(times)
+        if not np.isin(distinct, self._grid_times).all():
+            if len(distinct) * len(self.transforms.parent) > _MOST_UNUSED * len(times):
+                found = self.transforms.matrices_of(self.rows[subjects], rounded_times(times))
+                return found.astype(np.float64)
+            self._grid_times, self._grid = distinct, self.transforms.world_matrices(rounded_times(distinct))
+        places = np.searchsorted(self._grid_times, times)
+        return self._grid[places, self.rows[subjects]].astype(np.float64)
 
     def limits(self, times: Floats, subjects: Ints, is_before: bool = False) -> Floats:
         """Return `matrices`, and near jumps their limits: from earlier times, or from later ones."""
@@ -274,10 +289,17 @@ class KnownShapes:
         """Return those of certain subjects (m,) whose axes have turned at any of increasing times (t,)."""
         is_known = np.isin(subjects, self._owner_of_part[self.is_certain])
         subjects = subjects[is_known & ~self._only_moves[subjects] & ~self._poses.is_skinned[subjects]]
-        every = np.tile(times, len(subjects))
-        matrices = self._poses.matrices(every, np.repeat(subjects, len(times)))
-        columns = matrices.reshape(len(subjects), len(times), 4, 4)[..., :3, :3]
-        return subjects[axes_turn(columns[:, :1], columns).any(axis=1)]
+        found = []
+        # A few times show most of those that turn.
+        for chosen in (times[:: max(1, len(times) // _FEW_TIMES)], times):
+            for begin in range(0, len(subjects), _OBJECTS_PER_STEP):
+                some = subjects[begin : begin + _OBJECTS_PER_STEP]
+                every = np.append(times[0], chosen)
+                matrices = self._poses.matrices(np.tile(every, len(some)), np.repeat(some, len(every)))
+                columns = matrices.reshape(len(some), len(every), 4, 4)[..., :3, :3]
+                found.append(some[axes_turn(columns[:, :1], columns).any(axis=1)])
+            subjects = np.setdiff1d(subjects, np.concatenate([subjects[:0], *found]))
+        return np.sort(np.concatenate([subjects[:0], *found]))
 
 
 def axes_turn(first: Floats, linear: Floats) -> Bools:

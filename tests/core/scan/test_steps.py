@@ -5,9 +5,9 @@ import pytest
 
 from addon.core import MotionBound, Obb
 from addon.core.numeric.arrays import rotation_matrix
-from addon.core.scan.candidates import find_near
+from addon.core.scan.candidates import NearSearch
 from addon.core.scan.pair_filter import PairFilter
-from addon.core.scan.steps import steps_over
+from addon.core.scan.steps import bounded_steps, placed_steps
 from tests.core.scan.known.paths import Polylines
 from tests.finished import finished
 from tests.tiers import times as tier_times
@@ -54,7 +54,8 @@ class Spinning:
 
 
 def boxes_over(motion, shapes, begin, end):
-    steps = finished(steps_over(motion, shapes, begin, end))
+    steps = finished(placed_steps(motion, shapes, begin, end))
+    steps = finished(bounded_steps(motion, steps, begin, end))
     return steps.swept_boxes(np.zeros(len(shapes)))
 
 
@@ -95,8 +96,8 @@ def test_box_over_an_interval_holds_where_a_shape_jumps_to_at_its_end():
 
 def moving_shapes(motion, count, times):
     pairs = PairFilter(count, None, None, (), None)
-    search = find_near(motion, times, np.zeros(count), np.arange(count), pairs, False, False)
-    return finished(search).moving
+    search = NearSearch(motion, times, np.zeros(count))
+    return finished(search.find(np.arange(count), pairs, False, False)).moving
 
 
 def test_turned_boxes_at_rest_do_not_count_as_moving():

@@ -104,7 +104,8 @@ def test_report_is_the_same_for_chunks_of_any_size(has_obstacle, monkeypatch):
     assert len(whole.contacts) > 5
     for rows in (1, 3):
         monkeypatch.setattr(subdivision, "_SPLIT_AT_ONCE", rows)
-        monkeypatch.setattr(steps, "_ASKED_AT_ONCE", rows * count)
+        monkeypatch.setattr(steps, "_PLACED_AT_ONCE", rows * count)
+        monkeypatch.setattr(steps, "_BOUNDED_AT_ONCE", rows * count)
         assert repr(report_of(motion, frames, obstacles=obstacles)) == repr(whole)
 
 
