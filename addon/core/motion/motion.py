@@ -190,7 +190,8 @@ class Sampler(Protocol):
 class Recorder:
     """Reads a sampler time by time, and returns samples of several times in one batch."""
 
-    def __init__(self, sampler: Sampler) -> None:
+    def __init__(self, sampler: Any) -> None:
+        """Start without samples."""
         self._sampler = sampler
         self._samples: list[Sample] = []
         self._first: tuple[int, str] | None = None
@@ -199,7 +200,7 @@ class Recorder:
     def record(self, time: float) -> None:
         """Read a time. Raises InvalidShapeError where samples differ in type or number of shapes."""
         if self._is_batched:
-            self._sampler.record(time)  # type: ignore[attr-defined]
+            self._sampler.record(time)
             return
         sample = as_sample(self._sampler.sample(time), f"sample at {time}")
         shapes = sample.shapes
@@ -214,7 +215,7 @@ class Recorder:
     def recorded(self) -> Sample:
         """Return a sample of all times since the last call, at least one."""
         if self._is_batched:
-            sample: Sample = self._sampler.recorded()  # type: ignore[attr-defined]
+            sample: Sample = self._sampler.recorded()
             return sample
         samples, self._samples = self._samples, []
         return Sample.concatenate(samples)

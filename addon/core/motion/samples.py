@@ -96,6 +96,7 @@ class _Opened(NamedTuple):
     subjects : (s,) int. Subjects of the shapes.
     members : (n,) int. These shapes, increasing.
     places : (n,) int. Their positions among all shapes of the subjects.
+    shape_count : Number of all shapes of the subjects.
     times : Times of all samples, with the frames before and after; increasing.
     shapes, present, poses : By time: shapes (n,), which of them are present, and the obstacle's pose.
     """
@@ -104,7 +105,7 @@ class _Opened(NamedTuple):
     subjects: Ints
     members: Ints
     places: Ints
-    count: int
+    shape_count: int
     times: list[float]
     shapes: dict[float, Shape]
     present: dict[float, Bools]
@@ -202,7 +203,7 @@ class SampledMotion:
         self._doubt()
 
     def _boxes_at(self, begin: slice, end: slice) -> tuple[Aabb, Aabb]:
-        """Boxes (k, c) around sampled shapes at both ends of intervals. What disappears stays where it was."""
+        """Boxes (k, c) around sampled shapes at both ends of intervals; what disappears stays there."""
         frames, columns = self._frames, self._columns
         start, ending = frames.shapes[begin, columns], frames.shapes[end, columns]
         stays = frames.present[end, columns]
@@ -312,7 +313,8 @@ class SampledMotion:
                 self._sample(opened, time)
             place = np.searchsorted(opened.members, shapes[at_time])
             found = assigned(found, at_time, opened.shapes[time][place])
-        return found
+        result: Shape = found
+        return result
 
     def _known_at(self, shapes: Ints, times: Floats, is_before: bool) -> Shape:
         assert self._known is not None
@@ -322,7 +324,8 @@ class SampledMotion:
         assert self._space is not None
         found: Any = self._space.bounds.broadcast_to(shapes.shape)
         bodies = ~is_mesh
-        return assigned(found, bodies, self._known.at(shapes[bodies], times[bodies], is_before))
+        every: Shape = assigned(found, bodies, self._known.at(shapes[bodies], times[bodies], is_before))
+        return every
 
     def are_present(self, shapes: Ints, times: Floats) -> Bools:
         """See `Motion`; at frames."""
@@ -331,7 +334,7 @@ class SampledMotion:
     def poses_at(self, times: Floats) -> Floats:
         """Poses (m, 4, 4) of the obstacle at frames and samples (m,)."""
         frame = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
-        poses = self._frames.poses[frame]
+        poses: Floats = self._frames.poses[frame]
         for row in np.flatnonzero(self.times[frame] != times).tolist():
             poses[row] = self._opened_at(times[row]).poses[times[row]]
         return poses
@@ -345,7 +348,7 @@ class SampledMotion:
         return result
 
     def _asked(self, shapes: Ints) -> Bools:
-        """Mask (m,) of shapes whose motion is certain, without the bounds of an obstacle, which is at rest."""
+        """Mask (m,) of shapes whose motion is certain; not the bounds of an obstacle, which is at rest."""
         return np.asarray(
             self.is_certain[shapes] & (shapes < len(self._subject_of) - (self._space is not None))
         )
@@ -406,7 +409,7 @@ class SampledMotion:
         """Sample the shapes of an opened interval at a time; absent shapes move linearly."""
         name, sample_parts = f"sample at {time}", getattr(self._sampler, "sample_parts", None)
         is_part = sample_parts is not None and self._space is None
-        if is_part:
+        if is_part and sample_parts is not None:
             sample = as_sample(sample_parts(time, opened.subjects, opened.members), name)
         else:
             sample = as_sample(self._sampler.sample_between(time, opened.subjects), name)
@@ -417,7 +420,7 @@ class SampledMotion:
         after = next(k for k, each in enumerate(opened.times) if each > time)
         begin, end = opened.times[after - 1], opened.times[after]
         expected = opened.shapes[begin]
-        count = len(opened.members) if is_part else opened.count
+        count = len(opened.members) if is_part else opened.shape_count
         if type(shapes) is not type(expected) or shapes.shape != (count,):
             raise InvalidShapeError(
                 f"{name}: {type(shapes).__name__} {shapes.shape} instead of"
@@ -462,10 +465,9 @@ class SampledMotion:
             np.concatenate(is_known, axis=1),
             np.concatenate(lengths),
         )
-        result: Any = np.empty(len(shapes)), np.empty(len(shapes), dtype=bool)
-        for column, values in zip(result, found, strict=True):
-            column[order] = values
-        return result
+        deviation, may_jump = np.empty(len(shapes)), np.empty(len(shapes), dtype=bool)
+        deviation[order], may_jump[order] = found
+        return deviation, may_jump
 
 
 def refinable_subjects(sampler: Any) -> Bools:

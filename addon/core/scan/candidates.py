@@ -187,31 +187,26 @@ class NearSearch:
             yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)
         is_tested = np.full(pair_filter.count, with_static)
         is_tested[subject_of[moving]] = True
-        found: list[Any] = []
-        for group in range(self._low.shape[1]):
-            pairs = self._pairs_of_group(group, has_mesh)
-            subjects = subject_of[pairs]
-            pairs = pairs[is_tested[subjects].any(axis=1) & pair_filter.includes(*subjects.T)]
-            found.append((pairs, np.full(len(pairs), group)))
-        pairs, groups = map(np.concatenate, zip(*found, strict=True))
-        first, second = pairs.T
+        found = [self._pairs_of_group(group, has_mesh) for group in range(self._low.shape[1])]
+        groups = np.repeat(np.arange(len(found)), [len(pairs) for pairs in found])
+        pairs = np.concatenate(found)
+        wanted = is_tested[subject_of[pairs]].any(axis=1) & pair_filter.includes(*subject_of[pairs].T)
+        (first, second), groups = pairs[wanted].T, groups[wanted]
         while self._size > 1:
             size = _shorter(self._size)
             # The parts of each group, but for those after the end.
             parts = groups[:, None] * (self._size // size) + np.arange(-(-self._size // size))
-            is_within = parts * size < self._count
-            row, groups = np.nonzero(is_within)[0], parts[is_within]
+            row, groups = np.nonzero(parts * size < self._count)[0], parts[parts * size < self._count]
             first, second = first[row], second[row]
-            wanted = np.zeros((every, -(-self._count // size)), dtype=bool)
-            wanted[first, groups] = wanted[second, groups] = True
-            yield from self._begin_level(wanted, size)
+            asked = np.zeros((every, -(-self._count // size)), dtype=bool)
+            asked[first, groups] = asked[second, groups] = True
+            yield from self._begin_level(asked, size)
             meet = self._meet(first, second, groups)
             first, second, groups = first[meet], second[meet], groups[meet]
         steps, row_of = yield from self._end(first, second, groups)
         keys, row = np.unique(first * every + second, return_inverse=True)
         pairs = np.column_stack(np.divmod(keys, max(every, 1))).astype(np.int64)
-        cells = np.sort(row.reshape(-1) * self._count + groups)
-        return NearCells(pairs, cells, steps, row_of, moving)
+        return NearCells(pairs, np.sort(row.reshape(-1) * self._count + groups), steps, row_of, moving)
 
     def _begin_level(self, wanted: Bools, size: int) -> Generator[float, None, None]:
         """Find the boxes that are wanted (n, g) over groups of `size` intervals; yields as `find`."""
@@ -266,7 +261,7 @@ class NearSearch:
         return steps, row_of
 
     def _pairs_of_group(self, group: int, has_mesh: bool) -> Ints:
-        """Pairs (p, 2) of shapes whose boxes overlap in a group; with the last one alone if that is a mesh."""
+        """Pairs (p, 2) of shapes whose boxes overlap in a group; with the last one if that is a mesh."""
         boxes = Aabb.unchecked(self._low[:, group], self._high[:, group])
         present, last = np.flatnonzero(boxes.min[:, 0] < np.inf), len(self._margin) - 1
         if not has_mesh:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -102,7 +103,7 @@ class PairScanner:
         yield from self.process(motion.times[every])
 
     def process(self, times: Floats) -> Generator[None, None, None]:
-        """Record what all candidate pairs do between times (k + 1,); at an instant, which is one time twice."""
+        """Record what all candidate pairs do between times (k + 1,), or at one time that is given twice."""
         begin, end, before = float(times[0]), float(times[-1]), self.instants
         for part in self._parts(times):
             self.solving = begin + (end - begin) * part
@@ -155,14 +156,15 @@ class PairScanner:
         # What may move in steps may deviate by any amount: that is sampled in any case.
         is_stepped: Bools = np.zeros(len(pairs), dtype=bool)
         if isinstance(motion, SampledMotion) and motion.is_adaptive and not motion.is_probed:
-            is_stepped = (motion.grain[pairs] < np.inf).all(axis=1) & ~motion.is_certain[pairs].all(axis=1)
+            is_stepped = np.asarray((motion.grain[pairs] < np.inf).all(axis=1))
+            is_stepped &= ~motion.is_certain[pairs].all(axis=1)
         left, within = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         # Successive intervals of a pair are decided together.
         pair_of, starts = near.cells // max(count, 1), [0]
         while starts[-1] < len(pair_of):
             last = pair_of[min(starts[-1] + CHUNK_ROWS, len(pair_of)) - 1]
             starts.append(int(np.searchsorted(pair_of, last, side="right")))
-        for begin, end in zip(starts[:-1], starts[1:], strict=True):
+        for begin, end in pairwise(starts):
             cells = near.cells[begin:end]
             bounds = paths.bounds(*near.rows(cells))
             bounds.deviation[is_stepped[cells // count]] = np.inf

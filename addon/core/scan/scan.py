@@ -393,10 +393,10 @@ class SectionScan:
             is_complete = motion.frame_count + len(self._waiting) >= length
             if self._waiting and (is_complete or index == section.begin):
                 self._add_sample(self._recorder.recorded())
-            if index == section.begin:
-                # By itself, with pairs at rest.
-                if (yield from self._solve(progress, self._context, self._context)):
-                    return
+            # The first frame by itself, with pairs at rest.
+            is_first = index == section.begin
+            if is_first and (yield from self._solve(progress, self._context, self._context)):
+                return
             if is_complete:
                 if (yield from self._solve(progress, self._context, motion.frame_count - 2)):
                     return

@@ -49,15 +49,7 @@ def placed_steps(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Ge
 
     Rows are in order of shapes, then times, so that successive intervals share what is between them.
     """
-    count = len(shapes)
-    continues = np.zeros(count + 1, dtype=bool)
-    continues[1:-1] = (shapes[1:] == shapes[:-1]) & (begin[1:] == end[:-1])
-    # The begin of each row, and the end of each that no other row continues.
-    first, is_last = np.arange(count) + np.cumsum(~continues[:-1]) - 1, ~continues[1:]
-    points = np.empty(count + int(is_last.sum()), dtype=np.int64)
-    times = np.empty(len(points))
-    points[first], times[first] = shapes, begin
-    points[first[is_last] + 1], times[first[is_last] + 1] = shapes[is_last], end[is_last]
+    points, times, first = _ends_of_runs(shapes, begin, end)
     parts: list[Shape] = []
     for chunk in chunks_by_cost(motion, points, _PLACED_AT_ONCE):
         parts.append(motion.at(points[chunk], times[chunk]))
@@ -71,7 +63,7 @@ def placed_steps(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Ge
         ending = where_shapes(is_gone, start, ending)
     vanishes = is_certain & is_present & ~stays
     has_limit = (_jump_at_end(motion, shapes, begin, end) & stays) | vanishes
-    deviation, rows = np.zeros(count), np.flatnonzero(has_limit)
+    deviation, rows = np.zeros(len(shapes)), np.flatnonzero(has_limit)
     if len(rows):
         after = ending[rows].aabb()
         limits = motion.at(shapes[rows], end[rows], is_before=True)
@@ -80,6 +72,21 @@ def placed_steps(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Ge
         # So it holds for the sample after the jump too.
         deviation[rows] = np.where(vanishes[rows], 0.0, moved)
     return Steps(shapes, start, ending, deviation, is_present, stays, has_limit)
+
+
+def _ends_of_runs(shapes: Ints, begin: Floats, end: Floats) -> tuple[Ints, Floats, Ints]:
+    """Find the shapes and times (p,) at the ends of intervals (r,), of which successive ones share theirs.
+
+    Also returns which of them is the begin of each interval (r,); its end is the one after it.
+    """
+    count = len(shapes)
+    continues = np.zeros(count + 1, dtype=bool)
+    continues[1:-1] = (shapes[1:] == shapes[:-1]) & (begin[1:] == end[:-1])
+    first, is_last = np.arange(count) + np.cumsum(~continues[:-1]) - 1, ~continues[1:]
+    points, times = np.empty(count + int(is_last.sum()), dtype=np.int64), np.empty(count + int(is_last.sum()))
+    points[first], times[first] = shapes, begin
+    points[first[is_last] + 1], times[first[is_last] + 1] = shapes[is_last], end[is_last]
+    return points, times, first
 
 
 def bounded_steps(motion: Motion, steps: Steps, begin: Floats, end: Floats) -> Generator[float, None, Steps]:

@@ -4,13 +4,13 @@ The linear motion of an interval deviates from the real one by an amount that th
 from neighboring samples. A pair whose contact this may change is open: its interval is split, first near the
 contact of the linear motion. Whole intervals are the first round of this subdivision.
 
-Pairs whose motion is certain are split each on its own, and what a round settles of them is proven. All others
-that are open in an interval are split at the same times, because one sample serves all of them.
+Pairs whose motion is certain are split each on its own, and what a round settles of them is proven. All
+others that are open in an interval are split at the same times, because one sample serves all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -419,7 +419,7 @@ class Subdivision:
         return np.asarray(is_limit | (self._next_jumps(pair, begin, np.nextafter(end, np.inf)) == end))
 
     def poses_at(self, begin: Floats, end: Floats) -> Floats | None:
-        """Poses (2, r, 4, 4) of the obstacle at both ends of intervals (r,); None for bodies among themselves."""
+        """Poses (2, r, 4, 4) of the obstacle at both ends of intervals (r,); None without one."""
         if self._mesh is None:
             return None
         assert isinstance(self._motion, SampledMotion), "obstacles are sampled"
@@ -579,20 +579,7 @@ class Subdivision:
             done = len(parts) / (len(starts) + 1)
             yield _SHARING + (1 - _SHARING) * done if len(shared) else done
             parts.append(self._split(intervals, rows[chunk], cuts[chunk], has_jump[chunk]))
-        split = parts[0][0]
-        if len(parts) > 1:
-            # The first parts of all rows, then the second ones, and so on.
-            order = np.argsort(np.concatenate([place for _, place in parts]), kind="stable")
-            shapes: list[Any] = [
-                sides[0] if isinstance(sides[0], TriangleMesh) else concatenated(*sides)[order]
-                for sides in zip(*(part.motion for part, _ in parts), strict=True)
-            ]
-            names = [name for name in PairIntervals._fields if name not in ("motion", "jumps")]
-            columns = {
-                name: np.concatenate([getattr(part, name) for part, _ in parts])[order] for name in names
-            }
-            split = PairIntervals(motion=PairMotion(*shapes), **columns)
-        return self._at_jumps(split)
+        return self._at_jumps(_joined(parts))
 
     def _share_cuts(
         self,
@@ -676,7 +663,7 @@ class Subdivision:
             pair,
             motion,
             deviation.reshape(movers.shape).sum(axis=0),
-            may_jump.reshape(movers.shape).any(axis=0),
+            np.asarray(may_jump.reshape(movers.shape).any(axis=0)),
             begin,
             end,
             self._first_contact[pair] < begin,
@@ -746,6 +733,23 @@ class Subdivision:
         return intervals._replace(motion=PairMotion(*shapes), deviation=deviation, jumps=jumps)
 
 
+def _joined(parts: Sequence[tuple[PairIntervals, Ints]]) -> PairIntervals:
+    """Join parts, at least one: the first parts of all rows, then the second ones, and so on.
+
+    parts : Each with the place of its rows within what was split.
+    """
+    if len(parts) == 1:
+        return parts[0][0]
+    order = np.argsort(np.concatenate([place for _, place in parts]), kind="stable")
+    shapes: list[Any] = [
+        sides[0] if isinstance(sides[0], TriangleMesh) else concatenated(*sides)[order]
+        for sides in zip(*(part.motion for part, _ in parts), strict=True)
+    ]
+    names = [name for name in PairIntervals._fields if name not in ("motion", "jumps")]
+    columns = {name: np.concatenate([getattr(part, name) for part, _ in parts])[order] for name in names}
+    return PairIntervals(motion=PairMotion(*shapes), **columns)
+
+
 def _middles(intervals: PairIntervals, contacts: IntervalContacts) -> Floats:
     """Return the times (m,) in the middle of contacts; of the interval where there is none."""
     middle = np.nan_to_num((contacts.enter + contacts.leave) / 2, nan=0.5)
@@ -779,7 +783,7 @@ def split_positions(contacts: IntervalContacts, uncertainty: Floats, is_timed: B
 
 
 def _shared_position(contacts: IntervalContacts, assessment: Assessment, rows: Ints) -> float:
-    """Position in [0, 1] at which to split a shared part: near the first contact of open `rows` (r,), else 0.5."""
+    """Position in [0, 1] at which to split a part: near the first contact of open `rows` (r,), else 0.5."""
     enter, is_timed = contacts.enter[rows], assessment.is_timed[rows]
     enter = np.where(np.isnan(enter) | (enter == 0) | is_timed, np.inf, enter)
     row = rows[int(enter.argmin())]

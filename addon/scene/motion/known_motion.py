@@ -274,7 +274,7 @@ class KnownShapes:
         return np.where(jumps < end, jumps, np.inf)
 
     def absences(self, times: Floats) -> dict[int, float]:
-        """Return the first of increasing times (t,) at which each certain subject is not there, if it is not."""
+        """Return the first of increasing times (t,) at which a subject is absent, by those that are."""
         subjects = np.unique(self._owner_of_part)
         subjects = subjects[self._poses.is_switched[subjects]]
         is_shown = self._poses.are_shown(times, subjects)

@@ -57,8 +57,9 @@ class FittedShapes(NamedTuple):
 class SceneMotion:
     """Motion of subjects: evaluates the scene at a time and gives each subject its shape.
 
-    Implements `core.Sampler`. A subject that does not deform is fitted once; later only its matrix is read. A subject that is absent, or has no usable
-    geometry, is not present in that sample, and `skips` has the reason. Must be created at the first frame.
+    Implements `core.Sampler`. A subject that does not deform is fitted once; later only its matrix is read. A
+    subject that is absent, or has no usable geometry, is not present in that sample, and `skips` has the
+    reason. Must be created at the first frame.
 
     shape : Shape of all subjects in each sample.
     may_have_late_instances : Whether there is an object of the selection that may show instances at some
@@ -314,7 +315,7 @@ class SceneMotion:
         self._changed.clear()
 
     def rotating(self, pairs: PairContacts, times: Sequence[float]) -> Ints:
-        """Indices of subjects in contact that rotate in the samples so far; none unless all are world boxes.
+        """Find the subjects in contact that have rotated; none unless all are boxes along the world's axes.
 
         pairs : Contacts. times : Of the samples.
         """
