@@ -187,9 +187,7 @@ class NearSearch:
             yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)
         is_tested = np.full(pair_filter.count, with_static)
         is_tested[subject_of[moving]] = True
-        found = [self._pairs_of_group(group, has_mesh) for group in range(self._low.shape[1])]
-        groups = np.repeat(np.arange(len(found)), [len(pairs) for pairs in found])
-        pairs = np.concatenate(found)
+        pairs, groups = self._overlapping(has_mesh)
         wanted = is_tested[subject_of[pairs]].any(axis=1) & pair_filter.includes(*subject_of[pairs].T)
         (first, second), groups = pairs[wanted].T, groups[wanted]
         while self._size > 1:
@@ -204,14 +202,15 @@ class NearSearch:
             meet = self._meet(first, second, groups)
             first, second, groups = first[meet], second[meet], groups[meet]
         steps, row_of = yield from self._end(first, second, groups)
+        steps, row_of = yield from self._end(first, second, groups)
         keys, row = np.unique(first * every + second, return_inverse=True)
         pairs = np.column_stack(np.divmod(keys, max(every, 1))).astype(np.int64)
         return NearCells(pairs, np.sort(row.reshape(-1) * self._count + groups), steps, row_of, moving)
 
     def _begin_level(self, wanted: Bools, size: int) -> Generator[float, None, None]:
         """Find the boxes that are wanted (n, g) over groups of `size` intervals; yields as `find`."""
-        motion, count, margin, longer = self._motion, self._count, self._margin, self._size
-        starts = np.arange(0, count, size)
+        motion, margin, longer = self._motion, self._margin, self._size
+        starts = np.arange(0, self._count, size)
         low, high = np.full((2, *wanted.shape, 3), np.inf)
         high *= -1
         asked = wanted
@@ -220,7 +219,7 @@ class NearSearch:
             low[columns], high[columns] = boxes.min.swapaxes(0, 1), boxes.max.swapaxes(0, 1)
             asked = wanted & motion.is_certain[:, None]
         shape, group = np.nonzero(asked)
-        span = self._times[starts[group]], self._times[np.minimum(starts[group] + size, count)]
+        span = self._times[starts[group]], self._times[np.minimum(starts[group] + size, self._count)]
         # Each level is half of what is left of the work, for the progress.
         done, self._left = 1 - self._left, self._left / 2
         steps = yield from scaled(placed_steps(motion, shape, *span), done, done + self._left / 2)
@@ -237,8 +236,7 @@ class NearSearch:
             bounding = bounded_steps(motion, steps, *span)
             steps = yield from scaled(bounding, done + self._left / 2, done + self._left)
             self._loose = np.zeros(wanted.shape)
-            turning = rotation_sagitta(steps.start, steps.ending)
-            self._loose[shape, group] = 2 * steps.deviation + turning
+            self._loose[shape, group] = 2 * steps.deviation + rotation_sagitta(steps.start, steps.ending)
         boxes = steps.swept_boxes(padding)
         # Over several intervals a shape may be present at none of both ends.
         shown = steps.is_present if size == 1 else np.ones(len(shape), dtype=bool)
@@ -260,16 +258,23 @@ class NearSearch:
             steps = yield from scaled(bounded_steps(self._motion, steps, *span), done, 1.0)
         return steps, row_of
 
-    def _pairs_of_group(self, group: int, has_mesh: bool) -> Ints:
-        """Pairs (p, 2) of shapes whose boxes overlap in a group; with the last one if that is a mesh."""
-        boxes = Aabb.unchecked(self._low[:, group], self._high[:, group])
-        present, last = np.flatnonzero(boxes.min[:, 0] < np.inf), len(self._margin) - 1
-        if not has_mesh:
-            return np.asarray(present[overlapping_pairs(boxes[present])])
-        first = present[:0]
-        if len(present) and present[-1] == last:
-            first = present[:-1][overlaps(boxes[present[:-1]], boxes[-1])]
-        return np.column_stack([first, np.full(len(first), last)])
+    def _overlapping(self, has_mesh: bool) -> tuple[Ints, Ints]:
+        """Find the pairs (p, 2) of shapes whose boxes overlap in a group, and the groups (p,).
+
+        has_mesh : whether the last shape is that of an obstacle, with which all others are tested
+        """
+        found, last = [], len(self._margin) - 1
+        for group in range(self._low.shape[1]):
+            boxes = Aabb.unchecked(self._low[:, group], self._high[:, group])
+            present = np.flatnonzero(boxes.min[:, 0] < np.inf)
+            if not has_mesh:
+                found.append(present[overlapping_pairs(boxes[present])])
+                continue
+            first = present[:0]
+            if len(present) and present[-1] == last:
+                first = present[:-1][overlaps(boxes[present[:-1]], boxes[-1])]
+            found.append(np.column_stack([first, np.full(len(first), last)]))
+        return np.concatenate(found), np.repeat(np.arange(len(found)), [len(pairs) for pairs in found])
 
     def _moving(self) -> Bools:
         """Mask (n,) of shapes that appear, disappear or move between the times, or with the first."""
