@@ -50,9 +50,9 @@ FAULTS = (
         "broad phase: last column missing",
     ),
     (
-        "core/scan/interval_block.py",
-        "self.boxes[:-1][interval, shape].merged(self.ending_boxes[interval, shape])",
-        "self.ending_boxes[interval, shape]",
+        "core/scan/steps.py",
+        "self.start.aabb().merged(self.ending.aabb())",
+        "self.ending.aabb()",
         "interval bound: end only",
     ),
     (
@@ -62,7 +62,7 @@ FAULTS = (
         "envelope: no sub-frame samples",
     ),
     (
-        "core/scan/refinement.py",
+        "core/scan/subdivision.py",
         "np.minimum(enter_error, 1.0)",
         "np.zeros_like(enter_error)",
         "contact time: uncertainty of zero",

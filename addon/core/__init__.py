@@ -21,7 +21,8 @@ Rooms, in reading order; each imports only from those above it:
 `distance`       two shapes at rest: separation, overlap, minimum translation, witness points
 `sweep`          two shapes in motion: time of impact, time of closest approach
 `interval`       contacts of many pairs within one interval of time
-`scan`           contacts over an animation: blocks of intervals, adaptive samples between frames, reports
+`motion`         where shapes are at a time, and where they may be in between: known, or from samples
+`scan`           contacts over an animation: near pairs, subdivision of their intervals, reports
 `envelope`       bounds of everything that shapes sweep over an animation
 ===============  ===========================================================================================
 """
@@ -54,9 +55,9 @@ from .fitting.enclosing import (
 )
 from .fitting.oriented_box import obb_from_points
 from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_surface, cylinder_surface
-from .mesh.mesh_contact import MeshContact, first_mesh_contact
-from .mesh.mesh_samples import DeformedMesh
 from .mesh.triangle_mesh import TriangleMesh
+from .motion.mesh_contact import MeshContact, first_mesh_contact
+from .motion.mesh_samples import DeformedMesh
 from .motion.motion import BoundsMotion, BoundsSample, Motion, MotionBound, Obstacle, Sample, Sampler
 from .progress import ContactMotion, MotionKind, Progress
 from .scan.report import (

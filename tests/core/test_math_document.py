@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from itertools import product
 from typing import Any
@@ -29,6 +28,8 @@ from addon.core import (
     time_of_impact,
     witness_points,
 )
+from addon.core.motion import samples
+from addon.core.scan import scan, subdivision
 from tests.paths import TOP
 
 DOCS = TOP / "docs"
@@ -59,23 +60,33 @@ def pairs_in_table() -> set[frozenset[str]]:
     }
 
 
-CONSTANTS = re.findall(r"^\| `(_?[A-Z_]+)` \| (\S+) \| `([\w/]+)\.py` \|", TEXT, re.MULTILINE)
-
-
-@pytest.mark.parametrize(("name", "value", "module"), CONSTANTS)
-def test_constants_of_the_search_have_their_values(name, value, module):
-    base, _, exponent = value.partition("^")
-    expected = float(base) ** int(exponent or "1")
-    assert getattr(importlib.import_module(module.replace("/", ".")), name) == expected
-
-
-def test_table_has_all_limits_of_the_search():
-    listed = {(module, name) for name, _, module in CONSTANTS}
-    for file in ("refinement", "known_subdivision", "mesh_contact"):
-        source = (TOP / f"addon/core/scan/{file}.py").read_text("utf-8")
-        limits = r"^(?:\w+, )?(_?(?:\w*TOLERANCE|GRAZE|SHORTEST|MOST_\w+))\b[\w, ]*= "
-        names = re.findall(limits, source, re.MULTILINE)
-        assert names and {(f"addon/core/scan/{file}", name) for name in names} <= listed
+@pytest.mark.parametrize(
+    ("sentence", "value"),
+    [
+        ("0.0002 frames for the first contact of a pair", samples.FIRST_TOLERANCE),
+        ("and 0.005 for later contacts and for all ends", subdivision._LATER_TOLERANCE),
+        (
+            "until their corners deviate from their chords by at most a thousandth of the size",
+            subdivision._TURN * samples.GRAZE,
+        ),
+        ("if they are below 1e-4 of the smaller object's size", samples.GRAZE),
+        ("or below 2^-21 of the largest coordinate", subdivision._ROUNDING),
+        ("halved, down to 2^-13 frame", samples.SHORTEST),
+        ("more than eight times as fast as just before and after", samples._ABRUPT),
+        ("unless 60 samples of a pair between two frames", 2 * subdivision._MOST_SAMPLES),
+        ("or 12,000 parts for proven motion", samples.MOST_UNTIL_CONTACT),
+        ("begins with up to 256 intervals together", scan._LONGEST_BLOCK),
+    ],
+)
+def test_limits_that_the_page_names_are_those_of_the_search(sentence, value):
+    assert sentence in " ".join(TEXT.split())
+    words = {"a thousandth": "0.001", "eight": "8"}
+    numbers = [
+        words.get(each, each)
+        for each in re.findall(r"a thousandth|eight|2\^-\d+|\d[\d.,]*(?:e-\d+)?", sentence)
+    ]
+    base, _, exponent = numbers[0].replace(",", "").partition("^")
+    assert float(base) ** int(exponent or "1") == pytest.approx(value, rel=1e-12)
 
 
 def test_figures_of_document_are_those_in_folder():

@@ -39,6 +39,7 @@ ROOMS = {
         "distance",
         "sweep",
         "interval",
+        "motion",
         "scan",
         "envelope",
     ),

@@ -110,7 +110,7 @@ def as_sample(returned: Any, name: str) -> Sample:
 
 
 class MotionBound(NamedTuple):
-    """How far shapes (m,) may be from linear motion over an interval of each.
+    """Bound of the distance of shapes (m,) from linear motion over one interval each.
 
     deviation : (m,) float. No point of the surface is farther from the shape in linear motion, from the begin
         to the limit at the end, jumps in between included. NaN where nothing is known.
@@ -123,7 +123,7 @@ class MotionBound(NamedTuple):
 
 @runtime_checkable
 class Motion(Protocol):
-    """A motion that can be asked: where its N shapes are at any time, and where they may be in between.
+    """A motion that can be queried: where its N shapes are at any time, and where they may be in between.
 
     Shapes are given by their indices, each at its own time or over its own interval, in frames.
     """
@@ -178,7 +178,7 @@ class Sampler(Protocol):
       at least one, that were recorded since the last call, whose shapes are computed in one batch
     - `is_divisible`, and `restart()`, which begins a section: the next sample may be of any time, and nothing
       of earlier ones matters for it. A simulation is not divisible.
-    - `certain`, a `Motion` of the same shapes, which is asked about those that are certain; or None. With
+    - `certain`, a `Motion` of the same shapes, which is queried for those that are certain; or None. With
       obstacles it has `rests`, a mask (o,) of those that stay in the pose of their mesh.
     """
 

@@ -31,6 +31,15 @@ SHORTEST, KNOWN_SHORTEST = 2.0**-13, 2.0**-24
 
 What moves a unit a frame moves 6e-8 units in the second.
 """
+FIRST_TOLERANCE = 2e-4
+"""Frames by which a first contact may be off; what is promised is a thousandth."""
+GRAZE = 1e-4
+"""Part of a pair's size below which a deviation does not decide between a graze and a near miss."""
+MOST_UNTIL_CONTACT = 12_000
+"""Samples of known motion within one interval before the first contact of a pair.
+
+Many turns a frame need thousands of parts before their first contact is certain.
+"""
 _DOUBT = 3.0
 """Part of its path, or of that in the neighboring interval, by which a shape may deviate from linear motion
 where one neighbor alone is known.
@@ -297,15 +306,17 @@ class SampledMotion:
         frame = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
         is_frame = self.times[frame] == times
         # What is absent is at no place in samples.
-        is_asked = certain & (~is_frame | is_before | ~self._frames.present[frame, shapes])
-        if self._known is not None and is_asked.all() and len(shapes):
+        is_queried = certain & (~is_frame | is_before | ~self._frames.present[frame, shapes])
+        if self._known is not None and is_queried.all() and len(shapes):
             return self._known_at(shapes, times, is_before)
         if is_before:
             frame = frame - ~self._frames.present[frame, shapes]
         found = self._frames.shapes[frame, shapes]
-        if is_asked.any():
-            found = assigned(found, is_asked, self._known_at(shapes[is_asked], times[is_asked], is_before))
-        rows = np.flatnonzero(~(is_frame | is_asked))
+        if is_queried.any():
+            found = assigned(
+                found, is_queried, self._known_at(shapes[is_queried], times[is_queried], is_before)
+            )
+        rows = np.flatnonzero(~(is_frame | is_queried))
         for time in np.unique(times[rows]).tolist():
             at_time = rows[times[rows] == time]
             opened = self._opened_at(time)
@@ -342,12 +353,12 @@ class SampledMotion:
     def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """See `Motion`; none of sampled shapes are known."""
         result = np.full(len(shapes), np.inf)
-        rows = np.flatnonzero(self._asked(shapes))
+        rows = np.flatnonzero(self._is_queried(shapes))
         if len(rows) and self._known is not None:
             result[rows] = self._known.breaks(shapes[rows], begin[rows], end[rows])
         return result
 
-    def _asked(self, shapes: Ints) -> Bools:
+    def _is_queried(self, shapes: Ints) -> Bools:
         """Mask (m,) of shapes whose motion is certain; not the bounds of an obstacle, which is at rest."""
         return np.asarray(
             self.is_certain[shapes] & (shapes < len(self._subject_of) - (self._space is not None))
@@ -356,7 +367,7 @@ class SampledMotion:
     def bound(self, shapes: Ints, begin: Floats, end: Floats) -> MotionBound:
         """See `Motion`: proven for certain shapes, estimated for others."""
         deviation, may_jump = np.zeros(len(shapes)), np.zeros(len(shapes), dtype=bool)
-        rows = np.flatnonzero(self._asked(shapes))
+        rows = np.flatnonzero(self._is_queried(shapes))
         if len(rows) and self._known is not None:
             deviation[rows] = self._known.bound(shapes[rows], begin[rows], end[rows]).deviation
         rows = np.flatnonzero(~self.is_certain[shapes] & (begin < end))
@@ -494,10 +505,10 @@ def _deviations_of_parts(
     estimates, rates = np.full((2, *is_known.shape), np.nan)
     for side, first in enumerate((0, 2)):
         known = np.flatnonzero(is_known[side])
-        own, side_step = step[known], steps[first, known]
+        own_step, side_step = step[known], steps[first, known]
         of_side = velocities(shapes[first][known], shapes[first + 1][known], side_step)
         change = velocity_change(of_side, velocity[known])
-        estimates[side, known] = max_deviation(change, own, own + side_step)
+        estimates[side, known] = max_deviation(change, own_step, own_step + side_step)
         rates[side, known] = velocity_change(at_rest, of_side)
     own_rate = velocity_change(at_rest, velocity)
     # A neighbor that may be a jump does not show how a part moves, if the other one shows something else.

@@ -1,7 +1,7 @@
 """Candidates: pairs of shapes that come near each other, found by bounds over long intervals first.
 
 Boxes around shapes over a whole block are compared first, and those over parts of it only where they meet. So
-shapes that stay far from all others are asked about once in a block. Spheres around and within the shapes
+shapes that stay far from all others are queried once in a block. Spheres around and within the shapes
 decide most of what is left.
 
 Pairs of which neither subject moves in a block are skipped, but at the first frame of a section and the last
@@ -196,9 +196,9 @@ class NearSearch:
             parts = groups[:, None] * (self._size // size) + np.arange(-(-self._size // size))
             row, groups = np.nonzero(parts * size < self._count)[0], parts[parts * size < self._count]
             first, second = first[row], second[row]
-            asked = np.zeros((every, -(-self._count // size)), dtype=bool)
-            asked[first, groups] = asked[second, groups] = True
-            yield from self._begin_level(asked, size)
+            queried = np.zeros((every, -(-self._count // size)), dtype=bool)
+            queried[first, groups] = queried[second, groups] = True
+            yield from self._begin_level(queried, size)
             meet = self._meet(first, second, groups)
             first, second, groups = first[meet], second[meet], groups[meet]
         steps, row_of = yield from self._end(first, second, groups)
@@ -213,12 +213,12 @@ class NearSearch:
         starts = np.arange(0, self._count, size)
         low, high = np.full((2, *wanted.shape, 3), np.inf)
         high *= -1
-        asked = wanted
+        queried = wanted
         if size > 1 and isinstance(motion, SampledMotion) and not motion.is_certain.all():
             columns, boxes = motion.swept_boxes(starts, margin)
             low[columns], high[columns] = boxes.min.swapaxes(0, 1), boxes.max.swapaxes(0, 1)
-            asked = wanted & motion.is_certain[:, None]
-        shape, group = np.nonzero(asked)
+            queried = wanted & motion.is_certain[:, None]
+        shape, group = np.nonzero(queried)
         span = self._times[starts[group]], self._times[np.minimum(starts[group] + size, self._count)]
         # Each level is half of what is left of the work, for the progress.
         done, self._left = 1 - self._left, self._left / 2

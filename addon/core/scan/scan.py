@@ -1,10 +1,10 @@
 """Contact scan of an animation: first contacts, contact intervals, penetration depths and near misses.
 
-All subjects are sampled once a frame, and once between two frames unless the motion of all is known, or
-linear. The broad phase works on bounds of whole intervals, start merged with
-end, so a pair that meets and parts between two samples is not missed (continuous collision detection). Linear
-motion interpolates between samples; adaptive motion samples further where that is too coarse to decide.
-Frames are processed in blocks and dropped: memory does not grow with the number of frames.
+A motion that is certain is queried. Of any other, all subjects are sampled once a frame, and once between two
+frames unless motion is taken to be linear. Bounds are those of whole intervals, start merged with end, so a
+pair that meets and parts between two samples is not missed (continuous collision detection). Linear motion
+interpolates between samples; adaptive motion is queried again where that is too coarse to decide. Intervals
+are processed in blocks and dropped: memory does not grow with the number of frames.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class ScanSettings:
         Subject of each shape of a sample, not decreasing. None: each shape is a subject, numbered in order
         among those that are no obstacles.
     motion : "adaptive" or "linear"
-        Adaptive needs a `SubframeMotion`; any other motion is assumed to be linear.
+        Adaptive needs a `Motion`, or a `Sampler` that can sample between frames; any other motion is assumed
+        to be linear.
     """
 
     clearance: float = 0.0
@@ -122,8 +123,8 @@ def scan_contacts(
 
     Parameters
     ----------
-    motion : Motion
-        Samples of all subjects; between frames too if it is a `SubframeMotion`.
+    motion : Motion or Sampler
+        All shapes of which are certain; or a sampler.
     frames : (k,) float
         Increasing sample times, at least one.
     settings : ScanSettings, optional

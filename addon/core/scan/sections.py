@@ -1,7 +1,7 @@
 """Sections of a long scan: successive intervals that are scanned independently, and then joined.
 
-A scan of a `DivisibleMotion` is always cut at the same samples. So the report does not depend on whether one
-process scans all sections, or several processes some of them each.
+A scan of a motion that can be read at any time is always cut at the same samples. So the report does not
+depend on whether one process scans all sections, or several processes some of them each.
 
 A section knows the samples next to it, so that deviations from linear motion are estimated as within it. It
 does not know which pairs have touched before: a contact that lasts over a cut is joined.

@@ -14,7 +14,7 @@ from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, assigned, concatenated, where_shapes
 
 _PLACED_AT_ONCE, _BOUNDED_AT_ONCE = 1 << 14, 1 << 12
-"""Shapes and times, by their costs, that a motion is asked about at once: about 25 ms."""
+"""Shapes and times, by their costs, for which a motion is queried at once: about 25 ms."""
 
 
 class Steps(Table):

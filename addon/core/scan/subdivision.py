@@ -20,7 +20,7 @@ from ..interval.dispatch import with_minimum_separation
 from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bounds, rotation_sagitta
 from ..mesh.triangle_mesh import TriangleMesh
 from ..motion.motion import Motion
-from ..motion.samples import SHORTEST, SampledMotion
+from ..motion.samples import FIRST_TOLERANCE, GRAZE, MOST_UNTIL_CONTACT, SHORTEST, SampledMotion
 from ..numeric.arrays import Bools, Floats, Ints, largest_component, length
 from ..numeric.spans import Spans
 from ..numeric.tolerances import CHAIN_ROUNDING
@@ -31,25 +31,16 @@ from .candidates import DEPTH_TOLERANCE, Candidates, NearCells, may_be_deeper
 from .least import ContactLeast
 from .records import LINEAR, PROVEN, SAMPLED, time_within
 
-FIRST_TOLERANCE = 2e-4
-"""Frames by which a first contact may be off; what is promised is a thousandth."""
 _LATER_TOLERANCE = 5e-3
 """Frames by which ends of contacts may be off, and further contacts of a pair."""
-GRAZE = 1e-4
-"""Part of a pair's size below which a deviation does not decide between a graze and a near miss."""
 _TURN = 10.0
-"""The same for gaps within a contact of shapes that turn, as a multiple: a thousandth of the size."""
+"""Multiple of `GRAZE` for gaps within a contact of shapes that turn: a thousandth of the size."""
 _ROUNDING = 2.0**-21
 """Part of a pair's coordinates below which a deviation is rounding, and decides as little as a graze.
 
 Blender evaluates scenes in single precision: a coordinate is rounded by up to 2^-24 of itself as a key, and
 again as part of a matrix. Three samples of a linear motion deviate by twice that, and both shapes of a pair
 together by four times: 4 * 2 * 2^-24.
-"""
-MOST_UNTIL_CONTACT = 12_000
-"""Samples of known motion within one interval before the first contact of a pair.
-
-Many turns a frame need thousands of parts before their first contact is certain.
 """
 _MOST_CERTAIN, _MOST_SAMPLES, _MOST_AT_JUMPS = 600, 30, 45
 """Samples within one interval for each pair whose motion is certain, which before its first contact may take
@@ -215,7 +206,7 @@ class Subdivision:
         self.begin, self.end = times[interval], times[interval + 1]
         first, second = candidates.pairs.T
         self.is_certain = motion.is_certain[first] & motion.is_certain[second]
-        # An interval that both motions can be asked about.
+        # Length of intervals in which both motions say more.
         self._grain = np.maximum(motion.grain[first], motion.grain[second])
         can_split = self._grain < np.inf
         self.contact_motion = np.where(self.is_certain, PROVEN, np.where(can_split, SAMPLED, LINEAR))
@@ -245,7 +236,7 @@ class Subdivision:
 
     @property
     def is_linear(self) -> bool:
-        """Whether all motion is taken to be linear, so that nothing is in doubt."""
+        """Return whether all motion is taken to be linear, so that nothing is in doubt."""
         return isinstance(self._motion, SampledMotion) and not self._motion.is_adaptive
 
     def whole_intervals(self) -> PairIntervals:

@@ -64,7 +64,7 @@ class CurvePoses:
         """Take the curves of those subjects that may be known, as `read_curve_poses` reads them."""
         self.transforms = curves.transforms()
         self._jumps = Jumps(self.transforms)
-        # World matrices (t, m, 4, 4) of all objects at the last times (t,) that were asked about together.
+        # World matrices (t, m, 4, 4) of all objects at the last times (t,) that were queried together.
         self._grid_times: Floats = np.empty(0)
         self._grid: Singles = np.empty((0, 0, 4, 4), dtype=np.float32)
         self.rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
@@ -293,11 +293,11 @@ class KnownShapes:
         # A few times show most of those that turn.
         for chosen in (times[:: max(1, len(times) // _FEW_TIMES)], times):
             for begin in range(0, len(subjects), _OBJECTS_PER_STEP):
-                some = subjects[begin : begin + _OBJECTS_PER_STEP]
+                chunk = subjects[begin : begin + _OBJECTS_PER_STEP]
                 every = np.append(times[0], chosen)
-                matrices = self._poses.matrices(np.tile(every, len(some)), np.repeat(some, len(every)))
-                columns = matrices.reshape(len(some), len(every), 4, 4)[..., :3, :3]
-                found.append(some[axes_turn(columns[:, :1], columns).any(axis=1)])
+                matrices = self._poses.matrices(np.tile(every, len(chunk)), np.repeat(chunk, len(every)))
+                columns = matrices.reshape(len(chunk), len(every), 4, 4)[..., :3, :3]
+                found.append(chunk[axes_turn(columns[:, :1], columns).any(axis=1)])
             subjects = np.setdiff1d(subjects, np.concatenate([subjects[:0], *found]))
         return np.sort(np.concatenate([subjects[:0], *found]))
 

@@ -157,7 +157,7 @@ class PosedShapes:
     def follow(self, skins: SkinPoses | None, costs: Floats) -> None:
         """Compute boxes of bent subjects from their curves, and fewer shapes together where they take long.
 
-        costs : (N,) float64. See `KnownMotion`.
+        costs : (N,) float64. See `KnownShapes`.
         """
         self.capacity = min(self.capacity, max(1, int(_MAX_SHAPES / max(costs.sum(), 1.0))))
         if skins is None or not skins.is_skinned.any():

@@ -238,12 +238,12 @@ class SceneMotion:
 
     @property
     def is_known(self) -> bool:
-        """Whether the motion of all subjects follows from curves."""
+        """Return whether the motion of all subjects follows from curves."""
         return self.certain is not None and bool(self.certain.is_certain.all() and self.certain.rests.all())
 
     @property
     def is_certain(self) -> bool:
-        """Whether nothing need be sampled: all motion is known, and no other subject may appear."""
+        """Return whether nothing need be sampled: all motion is known, and no other subject may appear."""
         return self.is_known and not self.sources.is_played
 
     def fitting(self) -> Generator[None, None, None]:

@@ -10,7 +10,7 @@ import pytest
 
 from addon import registration
 from addon.cli.parser import parse_arguments
-from addon.core.mesh.mesh_contact import MeshContact
+from addon.core.motion.mesh_contact import MeshContact
 from addon.formats.document.model import Confirmation
 from addon.scene.jobs import result_store
 from addon.scene.subjects.scan_settings import COLLECTION_PREFIX

@@ -25,7 +25,7 @@ from ....core import (
     TriangleMesh,
     first_mesh_contact,
 )
-from ....core.mesh.mesh_contact import possibly_since
+from ....core.motion.mesh_contact import possibly_since
 from ....core.numeric.arrays import Floats, transform_points
 from ....core.progress import until_stopped, with_progress
 from ....core.scan.report import ContactInterval
@@ -162,7 +162,7 @@ class _CachedMesh(NamedTuple):
 
 
 class _CurveMesh:
-    """A mesh that curves move as a whole. Implements `core.mesh.mesh_samples.KnownMesh`."""
+    """A mesh that curves move as a whole. Implements `core.motion.mesh_samples.KnownMesh`."""
 
     def __init__(self, curves: CurvePoses, subject: int, reach: float) -> None:
         """Take the curves of a known subject, and the distance of its farthest vertex from its origin."""

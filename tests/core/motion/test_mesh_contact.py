@@ -9,10 +9,10 @@ import pytest
 
 from addon.core.distance.mesh_mesh import mesh_separation, meshes_overlap
 from addon.core.errors import InvalidShapeError, NonFiniteGeometryError
-from addon.core.mesh import mesh_contact
-from addon.core.mesh.mesh_contact import MeshContact, first_mesh_contact, possibly_since
-from addon.core.mesh.mesh_samples import DeformedMesh, MeshPose
 from addon.core.mesh.triangle_mesh import TriangleMesh
+from addon.core.motion import mesh_contact
+from addon.core.motion.mesh_contact import MeshContact, first_mesh_contact, possibly_since
+from addon.core.motion.mesh_samples import DeformedMesh, MeshPose
 from addon.core.shapes.primitives import triangles_from_corners
 from addon.core.sweep.mesh_mesh import first_impact_mesh_mesh
 from tests.core import meshes

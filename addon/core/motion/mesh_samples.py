@@ -18,13 +18,13 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..interval.pair_motion import max_deviation
+from ..mesh.mesh_bvh import MeshBvh, PosedMesh
+from ..mesh.triangle_mesh import LEAF_TRIANGLES, TriangleMesh
 from ..numeric.arguments import as_indices, require_type
 from ..numeric.arrays import Floats, Ints, as_floats, length, transform_vectors
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..sweep.mesh_mesh import MovingMesh
 from ..trees.builder import TrianglePartition, partition_triangles
-from .mesh_bvh import MeshBvh, PosedMesh
-from .triangle_mesh import LEAF_TRIANGLES, TriangleMesh
 
 
 class DeformedMesh(NamedTuple):

@@ -17,13 +17,12 @@ import numpy as np
 
 from ..distance.mesh_mesh import posed_overlap, posed_separation, posed_within
 from ..errors import InvalidShapeError
-from ..motion.samples import KNOWN_SHORTEST, SHORTEST
+from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import LARGEST_LENGTH, as_number
 from ..numeric.arrays import Floats, as_array
-from ..scan.subdivision import FIRST_TOLERANCE, GRAZE, MOST_UNTIL_CONTACT
 from ..sweep.mesh_mesh import MeshMeshImpact, MovingMesh, first_impact_mesh_mesh
 from .mesh_samples import KnownMeshes, MeshPose, MeshSamples
-from .triangle_mesh import TriangleMesh
+from .samples import FIRST_TOLERANCE, GRAZE, KNOWN_SHORTEST, MOST_UNTIL_CONTACT, SHORTEST
 
 _KNOWN_GRAZE = 1e-6
 """Part of the smaller mesh: as `GRAZE`, for a bound of the deviation."""
