@@ -121,6 +121,8 @@ class SubjectSizes:
 
 _FACTOR = 8
 """Ratio of the lengths of intervals over which boxes are compared."""
+_FEW_BOUNDS = 1 << 12
+"""Shapes times intervals, by their costs, that are bounded in about 25 ms."""
 _FEW_PAIRS = 8
 """Pairs for each shape, about, up to which boxes over long intervals are compared."""
 
@@ -180,7 +182,10 @@ class NearSearch:
         with_static : whether pairs are tested that do not move
         """
         every = len(self._margin)
-        yield from self._begin_level(np.ones((every, 1), dtype=bool), self._count)
+        # Few shapes are bounded over short intervals as fast as over long ones.
+        is_small = self._motion.costs.sum() * self._count <= _FACTOR * _FEW_BOUNDS
+        size = min(self._count, _FACTOR) if is_small else self._count
+        yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)
         moving = self._moving()
         while self._size > _FACTOR and self._expected_pairs() > _FEW_PAIRS * every:
             size = _shorter(self._size)
@@ -291,9 +296,12 @@ class NearSearch:
         jumps = motion.breaks(shapes, np.full(len(shapes), before), np.full(len(shapes), after))
         moves = (steps.deviation > 0) | differences(steps.start, steps.ending)
         moves |= (jumps < np.inf) | steps.has_limit
+        moving[shapes[moves]] = True
+        shapes = np.unique(shapes)
         present = motion.are_present(np.tile(shapes, len(times)), np.repeat(times, len(shapes)))
         present = present.reshape(len(times), -1)
-        moving[shapes] = moves & present.any(axis=0) | (present[1:] != present[:-1]).any(axis=0)
+        moving[shapes] &= present.any(axis=0)
+        moving[shapes] |= (present[1:] != present[:-1]).any(axis=0)
         return moving
 
     def _expected_pairs(self) -> float:
