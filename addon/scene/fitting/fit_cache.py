@@ -249,9 +249,9 @@ class FitCache:
         self._padding[subject] = padding
 
     @property
-    def is_padding_negative(self) -> bool:
-        """True if shapes may vanish by their padding."""
-        return bool(np.min(self._padding, initial=0.0) < 0)
+    def shrinks(self) -> Bools:
+        """Mask (n,) of subjects whose shapes may vanish, because their padding is negative."""
+        return np.asarray(self._padding < 0)
 
     def set_triangles(
         self,

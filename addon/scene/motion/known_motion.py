@@ -39,6 +39,8 @@ _BEYOND = 1.0
 
 _TURN = 1e-3
 """Change of the direction of an axis, about in radians, from which on a subject rotates."""
+MAX_COORDINATE = 1e15
+"""Single precision is 1e8 coarse there. An endless curve reaches 1e38, where sweeps lose their digits."""
 _FEW_TIMES = 8
 """Times of a scan that show whether most objects turn."""
 _MOST_UNUSED = 4
@@ -200,11 +202,18 @@ class KnownShapes:
     """
 
     def __init__(
-        self, poses: CurvePoses, fits: FitCache, shape: ShapeName, is_eligible: Bools, rests: Bools
+        self,
+        poses: CurvePoses,
+        fits: FitCache,
+        shape: ShapeName,
+        is_eligible: Bools,
+        rests: Bools,
+        span: tuple[float, float],
     ) -> None:
         """Find the known subjects among those that are eligible (n,); some subjects follow curves.
 
         rests : (o,) obstacles that stay where they are
+        span : first and last time
         """
         self._poses = poses
         kind = SHAPE_KINDS[shape]
@@ -216,6 +225,19 @@ class KnownShapes:
         if shape != "aabb":
             can_turn = fits.turns_with_subject | self._only_moves
             is_known &= transforms.keeps_form()[poses.rows] & fits.has_orientation & can_turn
+        # Where numbers are too large for a scan, samples are without a subject, and say so.
+        known, ends = np.flatnonzero(is_known), np.broadcast_to(np.array(span)[:, None], (2, len(is_known)))
+        if span[0] < span[1]:
+            chords = poses.chords(known, *ends[:, known])
+            far = np.maximum(np.abs(chords.begin), np.abs(chords.end)).max(axis=(1, 2)) + chords.offset
+            # Not a number compares as False.
+            is_known[known[~(far + chords.linear <= MAX_COORDINATE)]] = False
+        # Those that turn or grow may vanish at some times, because their padding is negative.
+        is_known &= ~fits.shrinks | self._only_moves
+        small = np.flatnonzero(is_known & fits.shrinks)
+        if len(small):
+            _, errors = fits.shapes_at(small, poses.matrices(np.zeros(len(small)), small))
+            is_known[list(errors)] = False
         self.rests = rests
         reach, vertex_counts = fits.reach_and_counts()
         self._owner_of_part, self._fit_of_part, self._reach = fits.owners, fits.by_part(), reach

@@ -17,6 +17,7 @@ from ..fitting.fit_cache import FitCache
 from ..fitting.fit_columns import nearest_rotation, uniform_scale_and_residual
 from ..subjects.subject import Subject
 from .frame_reader import FramePoses
+from .known_motion import MAX_COORDINATE
 from .scan_records import Skip
 from .skin_poses import SkinPoses
 
@@ -126,9 +127,6 @@ class MeshObstacles:
         poses[moved, :3, :3] = nearest_rotation(motion[:, :3, :3])
         return poses
 
-
-MAX_COORDINATE = 1e15
-"""Single precision is 1e8 coarse there. An endless curve reaches 1e38, where sweeps lose their digits."""
 
 _MAX_SHAPES = 1 << 15
 """Shapes that are computed together: more would block the window."""

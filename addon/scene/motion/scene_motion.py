@@ -32,9 +32,9 @@ from ..subjects.reader import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
 from .frame_reader import ChangedFaces, FramePoses, FrameReader, Reading
-from .known_motion import KnownShapes, axes_turn
+from .known_motion import MAX_COORDINATE, KnownShapes, axes_turn
 from .pose_sources import PoseSources
-from .posed_shapes import MAX_COORDINATE, MeshObstacles, PosedShapes
+from .posed_shapes import MeshObstacles, PosedShapes
 from .scan_records import Skip, SkipLog
 
 
@@ -216,7 +216,9 @@ class SceneMotion:
         rests: Bools = np.ones(len(solid), dtype=bool)
         if len(solid):
             rests = curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1]) & is_steady[solid]
-        self.certain = KnownShapes(curves, self._fits, self.shape, has_mesh & is_steady, rests)
+        self.certain = KnownShapes(
+            curves, self._fits, self.shape, has_mesh & is_steady, rests, (times[0], times[-1])
+        )
         self._posed.follow(curves.skins, self.certain.costs)
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
@@ -374,7 +376,7 @@ class SceneMotion:
         """See `Sampler`: subjects that changed are fitted again at these shapes alone."""
         is_wanted = None
         # A subject is absent as soon as one of its parts vanishes.
-        if not self._fits.is_padding_negative:
+        if not self._fits.shrinks.any():
             is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
             is_wanted[shapes] = True
         every, sample, present = self._place(time, subjects, is_wanted=is_wanted)

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.scene.settings import FitSettings
 from tests.scene.building import add_object, add_vertices, curves, key_location
 from tests.scene.sampling import contacts_by_names, scan_scene
 
@@ -226,3 +227,60 @@ def test_small_gap_of_boxes_that_spin_together_closes_at_a_certain_time():
     # In single precision, the height is rounded to 1.5e-8, at 0.0016 per frame.
     assert contact.first.frame == pytest.approx(expected, abs=contact.first.uncertainty + 1e-4)
     assert contact.first.uncertainty < 1e-3
+
+
+def crossing_boxes():
+    """Two boxes of which one passes through the other, from x = 5 to 0 and on: they touch at x = 2."""
+    mover = box("Mover", (1, 1, 1))
+    box("Wall", (1, 1, 1))
+    key_location(mover, {1: (5, 0, 0), 11: (-5, 0, 0)})
+    return frozenset(("Mover", "Wall"))
+
+
+@pytest.mark.parametrize("shape", ["aabb", "sphere", "obb"])
+def test_curve_without_an_end_leaves_its_object_out_and_the_contacts_of_others_in(shape):
+    pair, comet = crossing_boxes(), box("Comet", (1, 1, 1), (0, 50, 0))
+    key_location(comet, {1: (0, 50, 0), 2: (0, 50, 0), 3: (1e16, 50, 0)})
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 11
+    result = scan_scene(shape=shape)
+    assert contacts_by_names(result).keys() == {pair}
+    reasons = {each.name: each.reason for each in result.skipped}
+    assert reasons.keys() == {"Comet"} and "is not a number up to 1e+15" in reasons["Comet"]
+
+
+@pytest.mark.parametrize("shape", ["aabb", "sphere", "obb"])
+def test_object_that_keys_hide_is_reported_with_its_first_absent_frame(shape):
+    pair, hidden = crossing_boxes(), box("Hidden", (1, 1, 1), (0, 50, 0))
+    for frame, is_hidden in ((1, False), (4, True), (8, False)):
+        hidden.hide_viewport = is_hidden
+        hidden.keyframe_insert("hide_viewport", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 11
+    result = scan_scene(shape=shape)
+    assert contacts_by_names(result)[pair].first.motion == "proven"
+    assert {each.name: each.reason for each in result.skipped} == {
+        "Hidden": "not present at frame 4: skipped while absent"
+    }
+
+
+@pytest.mark.parametrize("shape", ["aabb", "sphere"])
+def test_shape_that_its_padding_leaves_nothing_of_while_its_object_is_small_touches_nothing_then(shape):
+    # Object and wall overlap all the time; scales between 0.3 and 2 leave something of a padding of -0.4.
+    mover = box("Mover", (1, 1, 1))
+    box("Wall", (1, 1, 1), (0.1, 0, 0))
+    for frame, scale in ((1, 2.0), (6, 0.1), (11, 2.0)):
+        mover.scale = (scale, scale, scale)
+        mover.keyframe_insert("scale", frame=frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 11
+    result = scan_scene(shape=shape, fit=FitSettings(padding=-0.4))
+    (contact,) = contacts_by_names(result).values()
+    assert any("a padding of -0.4 is larger than the shape" in each.reason for each in result.skipped)
+    assert len(contact.intervals) == 2
+    assert not any(span.start <= 6 <= span.end for span in contact.intervals)
+
+
+@pytest.mark.parametrize("shape", ["aabb", "sphere"])
+def test_motion_of_shapes_of_negative_padding_that_only_move_is_proven(shape):
+    pair = crossing_boxes()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 11
+    result = scan_scene(shape=shape, fit=FitSettings(padding=-0.4))
+    assert contacts_by_names(result)[pair].first.motion == "proven"
