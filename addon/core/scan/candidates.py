@@ -173,12 +173,13 @@ class NearSearch:
         self._left = 1.0
 
     def find(
-        self, subject_of: Ints, pair_filter: PairFilter, has_mesh: bool, with_static: bool
+        self, subject_of: Ints, pair_filter: PairFilter, has_mesh: bool, appears: Bools, with_static: bool
     ) -> Generator[float, None, NearCells]:
         """Find the pairs whose boxes overlap; yields after each chunk of work the part that is done.
 
         subject_of : (n,) int
         has_mesh : whether the last shape is that of an obstacle, with which all others are tested
+        appears : (n,) shapes that were absent until the begin
         with_static : whether pairs are tested that do not move
         """
         every = len(self._margin)
@@ -186,7 +187,7 @@ class NearSearch:
         is_small = self._motion.costs.sum() * self._count <= _FACTOR * _FEW_BOUNDS
         size = min(self._count, _FACTOR) if is_small else self._count
         yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)
-        moving = self._moving()
+        moving = self._moving() | appears
         while self._size > _FACTOR and self._expected_pairs() > _FEW_PAIRS * every:
             size = _shorter(self._size)
             yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)

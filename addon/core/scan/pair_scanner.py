@@ -82,6 +82,8 @@ class PairScanner:
         self._cache = PairCache()
         self._sizes = SubjectSizes(self._subject_of, self._count, plan.is_whole)
         self._has_moved = np.zeros(self._count, dtype=bool)
+        # Shapes that were present in the last interval that was solved.
+        self._was_present = np.ones(len(self._subject_of), dtype=bool)
         self.solving = self.solved_until = plan.first_time
         self.instants = 0.0
 
@@ -118,8 +120,14 @@ class PairScanner:
         self.measure(times)
         margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + plan.clearance / 2
         # At an instant, pairs at rest are tested too.
+        every = np.arange(len(self._subject_of))
+        present = motion.are_present(every, np.full(len(every), times[0]))
         search = NearSearch(motion, times, margin).find(
-            self._subject_of, plan.pair_filter, self._mesh is not None, is_instant
+            self._subject_of,
+            plan.pair_filter,
+            self._mesh is not None,
+            present & ~self._was_present,
+            is_instant,
         )
         near = yield from scaled(search, 0.0, 0.8 * _BROAD_PHASE)
         is_moving = np.full(self._count, is_instant)
@@ -134,13 +142,15 @@ class PairScanner:
         pieces = SolvedPieces(plan.clearance, plan.first_time)
         parts = self._solve_candidates(near, times, candidates, cells, pieces)
         found = yield from scaled(parts, _BROAD_PHASE, 1 - _RECORDING)
-        # Open contacts of pairs at rest last until the end of the block unsolved.
+        # Open contacts of pairs at rest last until the end of the block unsolved, unless one has disappeared.
+        is_moving[self._subject_of[~present]] = True
         resting = self._cache.open
         resting = resting.take(~is_moving[np.stack(np.divmod(resting.keys, max(1, self._count)))].any(axis=0))
         found.append(IntervalRecords.from_continued_contacts(resting.keys, resting.enter, float(times[-1])))
         records = IntervalRecords.concatenate([continued, *found])
         recording = self._cache.record(records, float(times[-1]), pieces)
         yield from scaled(recording, 1 - _RECORDING, 1.0)
+        self._was_present = motion.are_present(every, np.full(len(every), times[-2]))
 
     def _undecided(
         self, near: NearCells, times: Floats, candidates: Candidates

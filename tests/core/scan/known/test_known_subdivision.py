@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import Obstacle, Sample, ScanSettings, Triangle, TriangleMesh, scan_contacts
-from addon.core.scan import steps, subdivision
+from addon.core.scan import scan, steps, subdivision
 from tests.core.scan.known.paths import Polylines, PolylinesAroundMesh, random_polylines
 from tests.finished import finished
 from tests.tiers import times
@@ -178,6 +178,19 @@ def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(seed, 
                 assert first.uncertainty <= 1e-3
                 compared += 1
     assert compared > 1
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 256])
+@pytest.mark.parametrize("hidden", [(1, 9), (2, 5), (3, 4), (6, 9)])
+def test_contact_at_rest_ends_where_a_subject_disappears_and_begins_where_it_comes_back(
+    length, hidden, monkeypatch
+):
+    monkeypatch.setattr(scan, "_block_length", lambda shape_count: length)
+    motion = Polylines([([0], [(0, 0, 0)]), ([0], [(0.25, 0, 0)])])
+    hide(motion, np.array([[20, 21], hidden]))
+    (contact,) = report_of(motion, 9).contacts
+    spans = [(0, hidden[0])] + [(hidden[1], 8)] * (hidden[1] < 9)
+    assert [tuple(span) for span in contact.intervals] == spans
 
 
 def test_motion_around_an_obstacle_that_moves_is_sampled():
