@@ -17,7 +17,9 @@ def report_of(motion, frames, **settings):
 
 
 @pytest.mark.parametrize("seed", range(times(2, full=6)))
-def test_no_contact_is_missed_invented_or_late(seed):
+@pytest.mark.parametrize("length", [2, 256])
+def test_no_contact_is_missed_invented_or_late(seed, length, monkeypatch):
+    monkeypatch.setattr(scan, "_block_length", lambda shape_count: length)
     frames, count = 8, 11
     motion = random_polylines(np.random.default_rng(seed), count, frames - 1, 2.5)
     found = {(contact.a, contact.b): contact.first for contact in report_of(motion, frames).contacts}
@@ -145,7 +147,11 @@ def first_while_shown(first_contact, absences, last):
 
 @pytest.mark.parametrize("seed", range(times(2, full=6)))
 @pytest.mark.parametrize("has_obstacle", [False, True])
-def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(seed, has_obstacle):
+@pytest.mark.parametrize("length", [2, 256])
+def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(
+    seed, has_obstacle, length, monkeypatch
+):
+    monkeypatch.setattr(scan, "_block_length", lambda shape_count: length)
     rng, last, count = np.random.default_rng(seed), 7, 11
     motion, partners = random_polylines(rng, count, last, 2.5), range(count)
     # Pieces do not show what is there at the last frame alone.
