@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ..distance.dispatch import witness_points
-from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
+from ..interval.pair_motion import IntervalContacts, PairImpact
 from ..motion.motion import to_world
 from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
 from ..numeric.spans import span_runs
@@ -37,62 +37,45 @@ _EARLY = 1e-4
 """Part of a pair's size by which a proven contact may begin before the touch, and be described there."""
 
 
-@dataclass(frozen=True, eq=False)
-class Pieces:
-    """Solved pieces (r,) of contacts: the motion of pairs in intervals or parts of them.
+class Pieces(NamedTuple):
+    """Solved pieces (r,) of contacts: pairs in intervals or parts of them, in which they touch.
 
     subdivision : Subdivision
-    candidates : (r,) int. Rows of the pairs in the subdivision.
-    size : (r,) float. Size of the smaller subject.
-    motion : PairMotion, batch (r,)
-    enter, least_time : (r,) float. Begin of the contact, and time of the least separation, in [0, 1] of the
-        interval.
-    steps : (r,) float. Length of the interval in frames.
-    deviation : (r,) float. Deviation of the pair from that motion; 0 where linear motion is assumed, NaN
-        where it is unknown.
-    poses : (2, r, 4, 4) float or None. Poses of the obstacle at begin and end of the interval.
+    intervals : PairIntervals, (r,)
+    contacts : IntervalContacts, (r,)
+    poses : (r, 2, 4, 4) float or None. Poses of the obstacle at begin and end of the intervals.
     """
 
     subdivision: Subdivision
-    candidates: Ints
-    size: Floats
-    motion: PairMotion
-    enter: Floats
-    least_time: Floats
-    steps: Floats
-    deviation: Floats
+    intervals: PairIntervals
+    contacts: IntervalContacts
     poses: Floats | None
-
-    @classmethod
-    def of_round(
-        cls, subdivision: Subdivision, intervals: PairIntervals, contacts: IntervalContacts, rows: Ints
-    ) -> Pieces:
-        """Collect the pieces of some rows (r,) of a round that touch."""
-        candidates = intervals.rows[rows]
-        poses = subdivision.poses_at(intervals.begin[rows], intervals.end[rows])
-        is_linear = subdivision.contact_motion[candidates] == LINEAR
-        deviation = np.where(is_linear, 0.0, intervals.deviation[rows])
-        if intervals.jumps is not None:
-            # What jumps has no velocity.
-            deviation[np.isin(rows, intervals.jumps.rows)] = np.inf
-        steps = (intervals.end - intervals.begin)[rows]
-        size, motion = subdivision.candidates.size[candidates], intervals.motion.take(rows)
-        times = contacts.enter[rows], contacts.least_time[rows]
-        return cls(subdivision, candidates, size, motion, *times, steps, deviation, poses)
 
     def take(self, rows: Ints) -> Pieces:
         """Return some of the pieces."""
-        names = ("candidates", "size", "enter", "least_time", "steps", "deviation")
-        columns = {name: getattr(self, name)[rows] for name in names}
-        poses = None if self.poses is None else self.poses[:, rows]
-        return replace(self, motion=self.motion.take(rows), poses=poses, **columns)
+        poses = None if self.poses is None else self.poses[rows]
+        return Pieces(self.subdivision, self.intervals.take(rows), self.contacts.take(rows), poses)
+
+    @property
+    def size(self) -> Floats:
+        """Size (r,) of the smaller subject."""
+        return np.asarray(self.subdivision.candidates.size[self.intervals.rows])
+
+    @property
+    def steps(self) -> Floats:
+        """Length (r,) of the intervals in frames."""
+        return self.intervals.end - self.intervals.begin
+
+    @property
+    def is_certain(self) -> Bools:
+        """Mask (r,) of pairs whose motion is certain."""
+        return np.asarray(self.subdivision.is_certain[self.intervals.rows])
 
     def to_world(self, time: Floats, point: Floats, *vectors: Floats) -> list[Floats]:
         """Transform points and vectors (r, 3) at times (r,) in [0, 1] to world space."""
         if self.poses is None:
             return [point, *vectors]
-        begin, end = self.poses
-        moved = [to_world(begin, end, time, point, vector) for vector in vectors]
+        moved = [to_world(self.poses[:, 0], self.poses[:, 1], time, point, vector) for vector in vectors]
         return [moved[0][0], *(vector for _, vector in moved)]
 
 
@@ -107,44 +90,47 @@ class SolvedPieces:
         self._added: list[Pieces] = []
         self._offsets = [0]
 
-    def add(self, pieces: Pieces) -> Ints:
-        """Add pieces (r,), and return their rows among all."""
-        begin = self._offsets[-1]
-        self._added.append(pieces)
-        self._offsets.append(begin + len(pieces.enter))
+    def add(
+        self, subdivision: Subdivision, intervals: PairIntervals, contacts: IntervalContacts, rows: Ints
+    ) -> Ints:
+        """Add rows (r,) of a round that touch, and return their numbers among all."""
+        intervals, begin = intervals.take(rows), self._offsets[-1]
+        poses = subdivision.poses_at(intervals.begin, intervals.end)
+        self._added.append(Pieces(subdivision, intervals, contacts.take(rows), poses))
+        self._offsets.append(begin + len(rows))
         return np.arange(begin, self._offsets[-1])
 
     def describe(self, records: IntervalRecords, found: ContactSpans) -> None:
         """Describe the begin of contacts (m,) of records with pieces, in `found` (m,)."""
         unsteady: dict[Subdivision, list[tuple[Ints, Ints]]] = defaultdict(list)
         for pieces, rows in self.taken(records.piece):
-            enter, is_certain = pieces.enter.copy(), pieces.subdivision.is_certain[pieces.candidates]
+            enter, size, motion = pieces.contacts.enter.copy(), pieces.size, pieces.intervals.motion
+            deviation = pieces.intervals.deviation
             # These begin earlier, by what may deviate: where other corners may be the nearest ones.
-            early = np.flatnonzero(is_certain & (enter > 0) & (pieces.deviation > _EARLY * pieces.size))
+            early = np.flatnonzero(pieces.is_certain & (enter > 0) & (deviation > _EARLY * size))
             if len(early):
-                touch = pieces.motion.take(early).time_within(self._clearance)
-                enter[early] = np.fmax(enter[early], touch)
-            impact = pieces.motion.impact_at(enter)
-            point, normal, velocity = pieces.to_world(
-                enter, impact.point, impact.normal, self._velocities(pieces, impact)
-            )
+                enter[early] = np.fmax(enter[early], motion.take(early).time_within(self._clearance))
+            impact = motion.impact_at(enter)
+            velocity = self._velocities(pieces, impact)
+            point, normal, velocity = pieces.to_world(enter, impact.point, impact.normal, velocity)
             if pieces.poses is not None:
                 # Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
-                spheres, _ = pieces.motion.at(pieces.enter)
+                spheres, _ = motion.at(pieces.contacts.enter)
                 assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
-                path = RotationPath.between(*pieces.poses[..., :3, :3])
+                path = RotationPath.between(*pieces.poses.swapaxes(0, 1)[..., :3, :3])
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    turning = path.axis * path.angle[:, None] / pieces.steps[:, None]
-                velocity += cross(turning, normal * spheres.radius[:, None])
+                    velocity += cross(
+                        path.axis * (path.angle / pieces.steps)[:, None], normal * spheres.radius[:, None]
+                    )
             found.uncertainty[rows] = _uncertainty(pieces, enter, records.uncertainty[rows])
             found.point[rows], found.normal[rows], found.velocity[rows] = point, normal, velocity
             # Linear motion gives the velocity of the others, which are steady and not so short that rounding
             # matters.
-            rounding = _POSE_ROUNDING * (largest_component(point) + pieces.size)
-            is_steady = np.maximum(pieces.deviation, rounding) <= _STEADY * length(impact.velocity)
-            wanted = np.flatnonzero(is_certain & ~is_steady)
+            rounding = _POSE_ROUNDING * (largest_component(point) + size)
+            is_steady = np.maximum(deviation, rounding) <= _STEADY * length(impact.velocity)
+            wanted = np.flatnonzero(pieces.is_certain & ~is_steady)
             if len(wanted):
-                unsteady[pieces.subdivision].append((rows[wanted], pieces.candidates[wanted]))
+                unsteady[pieces.subdivision].append((rows[wanted], pieces.intervals.rows[wanted]))
         for subdivision, parts in unsteady.items():
             rows, candidates = (np.concatenate(column) for column in zip(*parts, strict=True))
             measured = subdivision.velocities_before(candidates, records.enter[rows])
@@ -164,16 +150,19 @@ class SolvedPieces:
 
         NaN where a contact begins with a jump, or where the motion may not be known well enough.
         """
-        steps = pieces.steps
+        steps, intervals = pieces.steps, pieces.intervals
+        # Where linear motion is assumed, nothing deviates; what jumps has no velocity.
+        is_linear = pieces.subdivision.contact_motion[intervals.rows] == LINEAR
+        deviation = np.where(is_linear, 0.0, intervals.deviation)
+        deviation[~np.isnan(intervals.farther)] = np.inf
         with np.errstate(divide="ignore", invalid="ignore"):
             # The last sample by itself has no length.
             velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
             size = np.maximum(length(impact.velocity), _SLOW * steps * pieces.size)
-            is_unknown = ~(pieces.deviation <= _UNSTEADY * size)
-            is_unknown &= ~pieces.subdivision.is_certain[pieces.candidates]
+            is_unknown = ~(deviation <= _UNSTEADY * size) & ~pieces.is_certain
         # A contact that begins at a sample, with more than a touch, begins with a jump.
         rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
-        jumps = (pieces.enter == 0) & (impact.separation < self._clearance - rounding)
+        jumps = (pieces.contacts.enter == 0) & (impact.separation < self._clearance - rounding)
         velocity[is_unknown | jumps] = np.nan
         return np.asarray(velocity)
 
@@ -184,10 +173,11 @@ def _uncertainty(pieces: Pieces, enter: Floats, assessed: Floats) -> Floats:
     Where linear motion is assumed: as long as pairs take to cover the estimated deviation, or the whole
     interval where it is unknown. Elsewhere as assessed.
     """
-    rows = np.flatnonzero(pieces.subdivision.contact_motion[pieces.candidates] == LINEAR)
+    candidate = pieces.intervals.rows
+    rows = np.flatnonzero(pieces.subdivision.contact_motion[candidate] == LINEAR)
     if len(rows):
-        deviation = pieces.subdivision.estimated_deviations(pieces.candidates[rows])
-        speed, steps = pieces.motion.take(rows).closing_speed(enter[rows]), pieces.steps[rows]
+        deviation = pieces.subdivision.estimated_deviations(candidate[rows])
+        speed, steps = pieces.intervals.motion.take(rows).closing_speed(enter[rows]), pieces.steps[rows]
         with np.errstate(divide="ignore", invalid="ignore"):
             frames = np.where(deviation > 0, deviation / speed, 0.0) * steps
         is_unknown = np.isnan(deviation) | (speed <= 0)
@@ -326,8 +316,9 @@ class PairCache:
         rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
         if len(rows):
             for found, places in pieces.taken(records.piece[deepest[rows] - count]):
-                normal = witness_points(*found.motion.at(found.least_time)).normal
-                _, normal = found.to_world(found.least_time, np.zeros(normal.shape), normal)
+                time = found.contacts.least_time
+                normal = witness_points(*found.intervals.motion.at(time)).normal
+                _, normal = found.to_world(time, np.zeros(normal.shape), normal)
                 joined.direction[rows[places]] = normal
         return joined
 

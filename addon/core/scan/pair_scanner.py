@@ -22,7 +22,7 @@ from ..motion.samples import SampledMotion
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
 from ..progress import scaled
 from .candidates import Candidates, CenterPaths, NearCells, NearSearch, SubjectSizes, undecided_cells
-from .pair_cache import PairCache, Pieces, SolvedPieces, records_of_rows
+from .pair_cache import PairCache, SolvedPieces, records_of_rows
 from .pair_filter import PairFilter
 from .records import IntervalRecords, ScannerRecords, is_run_start
 from .subdivision import PairIntervals, Subdivision
@@ -236,8 +236,8 @@ class PairScanner:
             is_touching = ~np.isnan(contacts.enter[rows])
             is_relevant = is_touching | (contacts.least[rows] < cutoff[intervals.rows[rows]])
             found = records_of_rows(subdivision, intervals, contacts, rows[is_relevant], uncertainty)
-            of_round = Pieces.of_round(subdivision, intervals, contacts, rows[is_touching])
-            found.piece[is_touching[is_relevant]] = pieces.add(of_round)
+            numbers = pieces.add(subdivision, intervals, contacts, rows[is_touching])
+            found.piece[is_touching[is_relevant]] = numbers
             records.append(found)
             splitting = subdivision.split(intervals, contacts, assessment, is_open)
             intervals = yield from scaled(splitting, begin + 0.5 * of_all, begin + of_all)

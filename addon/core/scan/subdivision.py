@@ -21,7 +21,7 @@ from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bo
 from ..mesh.triangle_mesh import TriangleMesh
 from ..motion.motion import Motion
 from ..motion.samples import FIRST_TOLERANCE, GRAZE, MOST_UNTIL_CONTACT, SHORTEST, SampledMotion
-from ..numeric.arrays import Bools, Floats, Ints, largest_component, length
+from ..numeric.arrays import Bools, Floats, Ints, Table, largest_component, length
 from ..numeric.spans import Spans
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import scaled
@@ -70,20 +70,7 @@ _MARGIN, _LEAST_MARGIN = 1.5, 2.0**-20
 """Uncertainties on either side of a contact between which it is expected; the least part of an interval."""
 
 
-class PairJumps(NamedTuple):
-    """Pairs (j,) that jump within parts too short to be split. Their motion is at rest at the nearer end.
-
-    rows : (j,) of the pairs in the round
-    is_after : (j,) whether the nearer end is the one after the jump
-    farther : (j,) separation at the other end
-    """
-
-    rows: Ints
-    is_after: Bools
-    farther: Floats
-
-
-class PairIntervals(NamedTuple):
+class PairIntervals(Table):
     """Candidate pairs in one round of a subdivision, a row for each pair and interval or part of one.
 
     rows : (m,) int. Rows of the pairs among the candidates.
@@ -94,7 +81,9 @@ class PairIntervals(NamedTuple):
     has_contact_before : (m,) bool. Whether the pair is known to be in contact before the interval.
     can_split : (m,) bool. Whether the interval is long enough to be split, and the pair can be sampled
         between frames.
-    jumps : Which pairs jump; None for none.
+    is_after : (m,) bool. Whether the motion is at rest at the end, because the pair jumps.
+    farther : (m,) float. Separation at the farther end of pairs that jump within parts too short to be split,
+        whose motion is at rest at the nearer end; NaN for the others.
     """
 
     rows: Ints
@@ -105,7 +94,8 @@ class PairIntervals(NamedTuple):
     end: Floats
     has_contact_before: Bools
     can_split: Bools
-    jumps: PairJumps | None = None
+    is_after: Bools
+    farther: Floats
 
 
 class Assessment(NamedTuple):
@@ -252,6 +242,8 @@ class Subdivision:
             self.end,
             self.candidates.has_contact_before,
             self._grain < np.inf,
+            np.zeros(len(a), dtype=bool),
+            np.full(len(a), np.nan),
         )
 
     def assess(
@@ -291,15 +283,15 @@ class Subdivision:
         # Where pairs may jump, a begin or an end of a contact is open until the jump is found.
         is_open = intervals.may_jump & intervals.can_split & ((contacts.enter > 0) | (contacts.leave < 1))
         is_settled, is_timed = is_settled & ~is_open, is_timed & ~is_open
-        jumps = intervals.jumps
-        if jumps is not None:
+        jumps = np.flatnonzero(~np.isnan(intervals.farther))
+        if len(jumps):
             # Pairs that jump are settled: a contact that begins with a jump begins at the end of the part.
-            is_touch = ~np.isnan(contacts.enter[jumps.rows])
-            begins = jumps.rows[is_touch & jumps.is_after & (jumps.farther > clearance)]
+            is_touch, is_after = ~np.isnan(contacts.enter[jumps]), intervals.is_after[jumps]
+            begins = jumps[is_touch & is_after & (intervals.farther[jumps] > clearance)]
             contacts.enter[begins] = 1.0
-            contacts.least_time[jumps.rows] = np.where(jumps.is_after, 1.0, 0.0)
+            contacts.least_time[jumps] = np.where(is_after, 1.0, 0.0)
             is_settled, uncertainty = is_settled.copy(), uncertainty.copy()
-            is_settled[jumps.rows], uncertainty[begins] = True, 1.0
+            is_settled[jumps], uncertainty[begins] = True, 1.0
             is_timed = is_settled
         return Assessment(is_settled, uncertainty, is_timed.copy())
 
@@ -391,10 +383,9 @@ class Subdivision:
             keys = keys.copy()
             keys[touching] = len(self._least.of_pair) + self._least.contact_numbers(run, middle)
         contacts = with_minimum_separation(intervals.motion, contacts, rows, cutoffs, keys)
-        least_time, jumps = contacts.least_time.copy(), intervals.jumps
-        if jumps is not None:
-            # These are put at rest where they are at the nearer end, and they are there only then.
-            least_time[jumps.rows] = np.where(jumps.is_after, 1.0, 0.0)
+        # Pairs that jump are put at rest where they are at the nearer end, and they are there only then.
+        at_rest = np.where(intervals.is_after, 1.0, 0.0)
+        least_time = np.where(np.isnan(intervals.farther), contacts.least_time, at_rest)
         # What is least before a jump is shown up to a little before it.
         rows = rows[(least_time[rows] == 1) & (contacts.least[rows] < cutoff[intervals.rows[rows]])]
         ends = intervals.begin[rows], intervals.end[rows]
@@ -410,14 +401,14 @@ class Subdivision:
         return np.asarray(is_limit | (self._next_jumps(pair, begin, np.nextafter(end, np.inf)) == end))
 
     def poses_at(self, begin: Floats, end: Floats) -> Floats | None:
-        """Poses (2, r, 4, 4) of the obstacle at both ends of intervals (r,); None without one."""
+        """Poses (r, 2, 4, 4) of the obstacle at both ends of intervals (r,); None without one."""
         if self._mesh is None:
             return None
         assert isinstance(self._motion, SampledMotion), "obstacles are sampled"
-        every = np.broadcast_to(np.eye(4), (2, len(begin), 4, 4)).copy()
+        every = np.broadcast_to(np.eye(4), (len(begin), 2, 4, 4)).copy()
         # One that is certain rests in the pose of its mesh.
         if not self._motion.is_certain[-1]:
-            every[0], every[1] = self._motion.poses_at(begin), self._motion.poses_at(end)
+            every[:, 0], every[:, 1] = self._motion.poses_at(begin), self._motion.poses_at(end)
         return every
 
     def estimated_deviations(self, rows: Ints) -> Floats:
@@ -659,6 +650,8 @@ class Subdivision:
             end,
             self._first_contact[pair] < begin,
             end - begin > self._grain[pair],
+            np.zeros(len(pair), dtype=bool),
+            np.full(len(pair), np.nan),
         )
         return split, place
 
@@ -720,8 +713,10 @@ class Subdivision:
                 shapes += (start, end)
             else:
                 shapes += (where_shapes(chosen[1], end, start), where_shapes(chosen[0], start, end))
-        jumps = PairJumps(rows, is_after, ends.max(axis=0))
-        return intervals._replace(motion=PairMotion(*shapes), deviation=deviation, jumps=jumps)
+        farther = intervals.farther.copy()
+        farther[rows] = ends.max(axis=0)
+        motion = PairMotion(*shapes)
+        return intervals.replaced(motion=motion, deviation=deviation, is_after=chosen[1], farther=farther)
 
 
 def _joined(parts: Sequence[tuple[PairIntervals, Ints]]) -> PairIntervals:
@@ -736,7 +731,7 @@ def _joined(parts: Sequence[tuple[PairIntervals, Ints]]) -> PairIntervals:
         sides[0] if isinstance(sides[0], TriangleMesh) else concatenated(*sides)[order]
         for sides in zip(*(part.motion for part, _ in parts), strict=True)
     ]
-    names = [name for name in PairIntervals._fields if name not in ("motion", "jumps")]
+    names = [name for name in PairIntervals.names() if name != "motion"]
     columns = {name: np.concatenate([getattr(part, name) for part, _ in parts])[order] for name in names}
     return PairIntervals(motion=PairMotion(*shapes), **columns)
 
