@@ -208,7 +208,6 @@ class NearSearch:
             meet = self._meet(first, second, groups)
             first, second, groups = first[meet], second[meet], groups[meet]
         steps, row_of = yield from self._end(first, second, groups)
-        steps, row_of = yield from self._end(first, second, groups)
         keys, row = np.unique(first * every + second, return_inverse=True)
         pairs = np.column_stack(np.divmod(keys, max(every, 1))).astype(np.int64)
         return NearCells(pairs, np.sort(row.reshape(-1) * self._count + groups), steps, row_of, moving)

@@ -100,10 +100,8 @@ def bounded_steps(motion: Motion, steps: Steps, begin: Floats, end: Floats) -> G
 
 def _jump_at_end(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Bools:
     """Mask (r,) of shapes that jump at the ends of their intervals."""
-    result, rows = (
-        np.zeros(len(shapes), dtype=bool),
-        np.flatnonzero(motion.is_certain[shapes] & (begin < end)),
-    )
+    result: Bools = np.zeros(len(shapes), dtype=bool)
+    rows = np.flatnonzero(motion.is_certain[shapes] & (begin < end))
     jump, after = begin[rows], np.nextafter(end, np.inf)
     while len(rows):
         jump = motion.breaks(shapes[rows], jump, after[rows])
