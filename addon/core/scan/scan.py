@@ -342,28 +342,33 @@ class SectionScan:
         scanner.solving = scanner.solved_until = self._times[section.begin]
         scanner.instants = float(section.begin > 0)
         ends = [*range(section.begin, section.end, _block_length(count)), section.end]
-        # The first frame by itself, and the last one of the scan.
-        blocks = [self._sample_times[[section.begin, section.begin]]]
-        blocks += [self._sample_times[first : last + 1] for first, last in pairwise(ends)]
+        blocks = [(section.begin, section.begin), *pairwise(ends)]
         if section.end == len(self._times) - 1:
-            blocks.append(self._sample_times[[-1, -1]])
-        for number, times in enumerate(blocks):
-            if number > 1 and self._ends.stops():
-                self.stopped_at = float(times[0])
-                times = times[[0, 0]]
-            self._samples_read = max(
-                self._samples_read, int(np.searchsorted(self._sample_times, times[-1], side="right"))
-            )
-            progress = Progress(self._samples_read, len(self._frames), float(times[-1]))
-            yield self._with_part(progress)
-            for _ in scanner.process(times):
+            # The last frame by itself, for subjects present there only.
+            blocks.append((section.end, section.end))
+        for first, end in blocks:
+            last = first
+            # Frames take no time until their block is solved, but a scan may end at any of them.
+            while last < end:
+                if last >= self._samples_read - 1 and self._ends.stops():
+                    self.stopped_at = self._times[last]
+                    break
+                last += 1
+                yield self._certain_progress(last)
+            progress, times = self._certain_progress(last), self._sample_times[first : last + 1]
+            for _ in scanner.process(times if first < last else times[[0, 0]]):
                 yield self._with_part(progress)
                 if self._ends.drops():
                     self.stopped_at = scanner.solved_until
-                    run_to_end(scanner.process(np.full(2, self.stopped_at)))
-                    return
+                    break
             if self.stopped_at is not None:
+                run_to_end(scanner.process(np.full(2, self.stopped_at)))
                 return
+
+    def _certain_progress(self, index: int) -> Progress:
+        """Return the progress of certain motion at a frame."""
+        self._samples_read = max(self._samples_read, index + 1)
+        return self._with_part(Progress(self._samples_read, len(self._frames), self._times[index]))
 
     def _scan_samples(self, section: Section, frames: frozenset[int]) -> Generator[Progress, None, None]:
         """Read the samples of a section and solve it, block by block.
