@@ -11,7 +11,7 @@ requested, or nothing moves at all.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,8 +147,10 @@ class NearCells(NamedTuple):
 
     def rows(self, cells: Ints) -> Ints:
         """Rows (2, c) of the steps of both shapes in cells (c,)."""
-        pair, interval = np.divmod(cells, self.row_of.shape[1])
-        return np.asarray(self.row_of[self.pairs[pair].T, interval])
+        count = self.row_of.shape[1]
+        pair, interval = np.divmod(cells, count)
+        # From flat arrays, which takes half as long as by two indices.
+        return np.asarray(self.row_of.ravel().take(self.pairs.take(pair, axis=0).T * count + interval))
 
 
 class NearSearch:
@@ -195,22 +197,28 @@ class NearSearch:
         is_tested[subject_of[moving]] = True
         pairs, groups = self._overlapping(has_mesh)
         wanted = is_tested[subject_of[pairs]].any(axis=1) & pair_filter.includes(*subject_of[pairs].T)
-        (first, second), groups = pairs[wanted].T, groups[wanted]
+        keys, row = np.unique(pairs[wanted] @ (every, 1), return_inverse=True)
+        pairs, groups = np.stack(np.divmod(keys, max(every, 1))), groups[wanted]
+        # In order of pairs, then groups, as their parts are then too.
+        order = np.lexsort((groups, row))
+        row, groups = row[order], groups[order]
         while self._size > 1:
             size = _shorter(self._size)
             # The parts of each group, but for those after the end.
             parts = groups[:, None] * (self._size // size) + np.arange(-(-self._size // size))
-            row, groups = np.nonzero(parts * size < self._count)[0], parts[parts * size < self._count]
-            first, second = first[row], second[row]
+            is_within = parts * size < self._count
+            row, groups = np.repeat(row, is_within.sum(axis=1)), parts[is_within]
             queried = np.zeros((every, -(-self._count // size)), dtype=bool)
-            queried[first, groups] = queried[second, groups] = True
+            places = [side[row] * queried.shape[1] + groups for side in pairs]
+            for each in places:
+                queried.reshape(-1)[each] = True
             yield from self._begin_level(queried, size)
-            meet = self._meet(first, second, groups)
-            first, second, groups = first[meet], second[meet], groups[meet]
-        steps, row_of = yield from self._end(first, second, groups)
-        keys, row = np.unique(first * every + second, return_inverse=True)
-        pairs = np.column_stack(np.divmod(keys, max(every, 1))).astype(np.int64)
-        return NearCells(pairs, np.sort(row.reshape(-1) * self._count + groups), steps, row_of, moving)
+            meet = self._meet(*places)
+            row, groups = row[meet], groups[meet]
+        steps, row_of = yield from self._end([side[row] * self._count + groups for side in pairs])
+        begins = is_run_start(row)
+        used, row = row[begins], np.cumsum(begins) - 1
+        return NearCells(pairs[:, used].T, row * self._count + groups, steps, row_of, moving)
 
     def _begin_level(self, wanted: Bools, size: int) -> Generator[float, None, None]:
         """Find the boxes that are wanted (n, g) over groups of `size` intervals; yields as `find`."""
@@ -248,11 +256,15 @@ class NearSearch:
         low[shape[shown], group[shown]], high[shape[shown], group[shown]] = boxes.min[shown], boxes.max[shown]
         self._low, self._high, self._size, self._steps, self._groups = low, high, size, steps, group
 
-    def _end(self, first: Ints, second: Ints, intervals: Ints) -> Generator[float, None, tuple[Steps, Ints]]:
-        """Bound the steps of cells (c,), and drop the others; also returns their rows (n, k)."""
+    def _end(self, places: Sequence[Ints]) -> Generator[float, None, tuple[Steps, Ints]]:
+        """Bound the steps of cells (c,), and drop the others; also returns their rows (n, k).
+
+        places : Of the first and of the second shape: numbers of shapes times k, and of intervals.
+        """
         steps, count = self._steps, self._count
         is_used = np.zeros((len(self._margin), count), dtype=bool)
-        is_used[first, intervals] = is_used[second, intervals] = True
+        for each in places:
+            is_used.reshape(-1)[each] = True
         rows = np.flatnonzero(is_used[steps.shape, self._groups])
         interval, row_of = self._groups[rows], np.full(is_used.shape, -1, dtype=np.int64)
         steps = steps.take(rows)
@@ -318,14 +330,17 @@ class NearSearch:
             total += part
         return total
 
-    def _meet(self, first: Ints, second: Ints, groups: Ints) -> Bools:
-        """Mask (c,) of pairs whose boxes overlap in their groups (c,)."""
-        meet = np.ones(len(first), dtype=bool)
+    def _meet(self, first: Ints, second: Ints) -> Ints:
+        """Find the cells (c,) in which boxes overlap: (m,) increasing.
+
+        first, second : (c,) int. Boxes, numbered by shapes, then groups.
+        """
+        found = np.arange(len(first))
         for axis in range(3):
-            low, high = self._low[..., axis], self._high[..., axis]
-            meet &= low[first, groups] <= high[second, groups]
-            meet &= low[second, groups] <= high[first, groups]
-        return meet
+            low, high = (np.ascontiguousarray(side[..., axis]).ravel() for side in (self._low, self._high))
+            overlap = (low.take(first) <= high.take(second)) & (low.take(second) <= high.take(first))
+            found, first, second = found[overlap], first[overlap], second[overlap]
+        return found
 
 
 def _shorter(size: int) -> int:
