@@ -59,16 +59,16 @@ def remove_what_is_played() -> None:
 def failing_at(call: int) -> Callable[..., Any]:
     """Return a replacement for a method that fails when it is called for the given time."""
     scanner = module("core.scan.pair_scanner").PairScanner
-    original, calls = scanner.add_sample, [0]
+    original, calls = scanner.process, [0]
 
-    def add_sample(self: Any, *given: Any) -> Any:
+    def process(self: Any, *given: Any) -> Any:
         calls[0] += 1
         if calls[0] >= call:
-            scanner.add_sample = original
+            scanner.process = original
             raise ZeroDivisionError("on purpose")
         return original(self, *given)
 
-    scanner.add_sample = add_sample
+    scanner.process = process
     return original
 
 
@@ -84,7 +84,7 @@ def interrupt(driver: WindowDriver, kind: str, rng: random.Random) -> Steps:
     yield from driver.move_to_viewport()
     result, before = driver.settings.result_id, state()
     scanner = module("core.scan.pair_scanner").PairScanner
-    original = failing_at(rng.randrange(1, 6)) if kind == "error" else scanner.add_sample
+    original = failing_at(rng.randrange(1, 4)) if kind == "error" else scanner.process
     start_scan(driver.window)
     was_running = driver.scan is not None
     if kind != "error":
@@ -100,7 +100,7 @@ def interrupt(driver: WindowDriver, kind: str, rng: random.Random) -> Steps:
         yield from driver.wait_until(lambda: driver.scan.has_results, "the scan has results to keep")
         bpy.ops.collision_bounds.stop_scan()
     yield from driver.wait_until(lambda: driver.scan is None, f"the scan ends after {kind}")
-    scanner.add_sample = original
+    scanner.process = original
     after, is_kept = state(), kind != "file" and driver.settings.result_id != result
     undone = []
     if kind == "file":
