@@ -204,18 +204,21 @@ class SampledMotion:
         self._deviation = np.zeros((count, len(columns)))
         if not self.is_adaptive or not len(columns):
             return
-        deviation = self._estimates(columns)
-        low, high = self._boxes_at(slice(first, last), slice(first + 1, last + 1))
-        moved = np.maximum(largest_component(high.min - low.min), largest_component(high.max - low.max))
-        # Where nothing is known, as much as they move.
-        self._deviation = np.where(np.isnan(deviation), moved, deviation)
+        self._deviation = self._estimates(columns)
+        unknown = np.isnan(self._deviation)
+        if unknown.any():
+            # As much as they move.
+            begin, end = self._boxes_at_ends()
+            moved = np.maximum(largest_component(end.min - begin.min), largest_component(end.max - begin.max))
+            self._deviation = np.where(unknown, moved, self._deviation)
         self._doubt()
 
-    def _boxes_at(self, begin: slice, end: slice) -> tuple[Aabb, Aabb]:
+    def _boxes_at_ends(self) -> tuple[Aabb, Aabb]:
         """Boxes (k, c) around sampled shapes at both ends of intervals; what disappears stays there."""
-        frames, columns = self._frames, self._columns
-        start, ending = frames.shapes[begin, columns], frames.shapes[end, columns]
-        stays = frames.present[end, columns]
+        frames, columns, block = self._frames, self._columns, self._block
+        ends = slice(block.start + 1, block.stop + 1)
+        start, ending = frames.shapes[block, columns], frames.shapes[ends, columns]
+        stays = frames.present[ends, columns]
         if not stays.all():
             ending = where_shapes(stays, ending, start)
         return start.aabb(), ending.aabb()
@@ -275,15 +278,13 @@ class SampledMotion:
         starts : (g,) int. First interval of each group.
         Returns the shapes (c,), too.
         """
-        first, last, columns = self._block.start, self._block.stop, self._columns
-        begin, end = self._boxes_at(slice(first, last), slice(first + 1, last + 1))
-        shapes, present = (
-            self._frames.shapes[first : last + 1, columns],
-            self._frames.present[first:last, columns],
-        )
-        ending = self._frames.shapes[first + 1 : last + 1, columns]
+        block, columns = self._block, self._columns
+        begin, end = self._boxes_at_ends()
+        shapes = self._frames.shapes[block.start : block.stop + 1, columns]
+        present = self._frames.present[block, columns]
         with np.errstate(invalid="ignore"):
-            padding = margin[columns] + np.nan_to_num(self._deviation) + rotation_sagitta(shapes[:-1], ending)
+            padding = margin[columns] + np.nan_to_num(self._deviation)
+            padding = padding + rotation_sagitta(shapes[:-1], shapes[1:])
         boxes = begin.merged(end).padded(padding * (1 + CHAIN_ROUNDING))
         low, high = boxes.min, boxes.max
         if not present.all():
@@ -418,9 +419,11 @@ class SampledMotion:
 
     def _sample(self, opened: _Opened, time: float) -> None:
         """Sample the shapes of an opened interval at a time; absent shapes move linearly."""
-        name, sample_parts = f"sample at {time}", getattr(self._sampler, "sample_parts", None)
-        is_part = sample_parts is not None and self._space is None
-        if is_part and sample_parts is not None:
+        name, sample_parts = f"sample at {time}", None
+        if self._space is None:
+            sample_parts = getattr(self._sampler, "sample_parts", None)
+        is_part = sample_parts is not None
+        if sample_parts is not None:
             sample = as_sample(sample_parts(time, opened.subjects, opened.members), name)
         else:
             sample = as_sample(self._sampler.sample_between(time, opened.subjects), name)

@@ -474,6 +474,8 @@ def _confirmed_result(
         result = replace(result, time=replace(result.time, end=report.stopped_at))
     is_adaptive = settings.motion == "adaptive" and len(times) > 1
     linear = np.flatnonzero(~motion.refinable) if is_adaptive else ()
+    last = times[-1] if report.stopped_at is None else report.stopped_at
+    rotating = motion.rotating(report.contacts.pairs, [time for time in times if time <= last])
     skipped = dict(result.skipped_pairs)
     if report.static_pair_count:
         skipped[SkippedPairs.STATIC.value] = report.static_pair_count
@@ -492,7 +494,7 @@ def _confirmed_result(
         scanned=scanned,
         played={ids[index]: reason for index, reason in prepared.played.items()} if is_adaptive else {},
         linear_only=tuple(result.subjects[index].name for index in linear),
-        rotating=tuple(motion.rotating(report.contacts.pairs, times).tolist()),
+        rotating=tuple(rotating.tolist()),
         skipped_pairs=skipped,
     ).with_accepted_pairs()
     if report.stopped_at is not None:

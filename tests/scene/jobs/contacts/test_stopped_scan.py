@@ -66,6 +66,14 @@ def test_document_of_stopped_scan_equals_that_of_shorter_scan_except_for_partial
     assert document == document_of(whole)
 
 
+def test_stopped_scan_does_not_say_that_what_turns_after_its_end_rotates():
+    key(bpy.data.objects["Slider"], "rotation_euler", [(12, (0, 0, 0)), (20, (0, 0, 1))])
+    part, _ = scan_until(lambda progress: progress.time >= 9)
+    whole, _ = scan_until(lambda progress: False)
+    names = [[each.subjects[index].name for index in each.rotating_in_contacts] for each in (part, whole)]
+    assert names == [[], ["Slider"]]
+
+
 def test_confirmation_reports_progress_and_stop_counts_unconfirmed_contacts():
     whole, all_progress = scan_until(lambda progress: False, confirm=True)
     assert whole.partial is None and NotVerified.STOPPED not in whole.confirmed
