@@ -11,7 +11,7 @@ import numpy as np
 from addon.core import Aabb, Sphere
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
-from addon.scene.motion.posed_shapes import MeshObstacles
+from addon.scene.motion.obstacles import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
 from tests.finished import finished

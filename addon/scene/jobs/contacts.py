@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -54,7 +55,7 @@ from ..errors import SceneError
 from ..fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
 from ..fitting.parts import split_pieces
 from ..motion.frame_reader import FrameReader
-from ..motion.posed_shapes import MeshObstacles
+from ..motion.obstacles import MeshObstacles
 from ..motion.scan_records import ScanShare, has_sections, identity_of, joinable_records, refusal_of
 from ..motion.scene_motion import SceneMotion
 from ..settings import (
@@ -268,19 +269,13 @@ class PreparedScan(NamedTuple):
     has_subjects: bool
     played: Mapping[int, str] = MappingProxyType({})
 
-    @property
-    def scanned(self) -> Motion | Sampler:
-        """Return what is scanned: motion that is certain needs no samples, but in the spaces of obstacles."""
-        motion = self.motion
-        if motion.certain is None or self.settings.obstacles or self.settings.motion != "adaptive":
-            return motion
-        return motion.certain if motion.is_certain else motion
-
 
 def prepare_motion(
     request: ScanRequest, late: LateInstances, job: JobProgress
-) -> Generator[Progress, None, tuple[PreparedScan, list[float]]]:
-    """Read the scene at its first frame, choose the sources of motion, and return the times to sample.
+) -> Generator[Progress, None, tuple[PreparedScan, Motion | Sampler, list[float]]]:
+    """Read the scene at its first frame, choose the sources of motion, and return what is scanned, and when.
+
+    Motion that is certain needs no samples, but in the spaces of obstacles.
 
     late : more subjects
     """
@@ -294,11 +289,14 @@ def prepare_motion(
         yield request.begun
     prepared = prepared._replace(played=motion.sources.reasons)
     if request.settings.motion != "adaptive" or not prepared.has_subjects:
-        return prepared, times
+        return prepared, motion, times
     # Motion that is not known, and can be sampled within frames, is where keys turn there.
     if len(times) > 1 and not motion.is_known and motion.refinable.all():
         times = sorted([*times, *turning_times(bpy.context.evaluated_depsgraph_get(), times)])
-    return prepared, motion.with_switches(times)
+    times = motion.with_switches(times)
+    if motion.certain is None or not motion.is_certain or prepared.settings.obstacles:
+        return prepared, motion, times
+    return prepared, motion.certain, times
 
 
 def fitted_scan(prepared: PreparedScan, begun: Progress) -> Generator[Progress, None, PreparedScan]:
@@ -528,15 +526,15 @@ def _scan(
         if prepared.motion.shape in SHAPES_OF_SCANS:
             prepared = yield from fitted_scan(prepared, request.begun)
         return _join_shares(request, prepared, shares)
-    prepared, times = yield from prepare_motion(request, late, job)
+    prepared, scanned, times = yield from prepare_motion(request, late, job)
     # Without subjects the frames are played to find instances that come.
     if not prepared.has_subjects:
         return prepared, ContactReport()
     job.begin_phase(end)
     if shares:
         return _join_shares(request, prepared, shares)
-    scan = scan_contacts(prepared.scanned, times, prepared.settings, request.stops, request.drops)
-    if not is_second:
+    scan = scan_contacts(scanned, times, prepared.settings, request.stops, request.drops)
+    if not is_second and scanned is prepared.motion:
         scan = converted(scan, lambda progress: late.read(progress, request, prepared, job))
     report = yield from scan
     prepared.motion.log_absences(
@@ -576,9 +574,9 @@ def scan_frame_share(
     end = 0.5 if settings.confirm and may_join else 1.0
     job.begin_phase(end)
     with preserve_frame(scene):
-        prepared, times = yield from job.track(prepare_motion(request, late, job))
+        prepared, scanned, times = yield from job.track(prepare_motion(request, late, job))
         # The subjects that are skipped before the share are known to all shares.
-        subjects, skips = prepared.bounds.subjects, prepared.motion.skips.duplicate()
+        subjects, skips = prepared.bounds.subjects, deepcopy(prepared.motion.skips)
         identity = identity_of(subjects, settings, request.times)
         share = ScanShare(*number, identity, times=tuple(times), played=prepared.played)
         sections = share_of(sections_of(len(times)), *number)
@@ -586,7 +584,7 @@ def scan_frame_share(
             job.begin_phase(end)
             # Its progress is that of the frames of all shares.
             scan = converted(
-                scan_share(prepared.scanned, times, prepared.settings, sections),
+                scan_share(scanned, times, prepared.settings, sections),
                 lambda at: late.read(at._replace(part=at.share * number[1] - number[0]), request, prepared),
             )
             records = yield from job.track(scan)

@@ -23,7 +23,7 @@ from ..blender.frames import advance_to, playhead, preserve_frame, require_activ
 from ..blender.instances import name_of
 from ..blender.private_scene import without_private_scenes
 from ..errors import SceneError
-from ..motion.posed_shapes import MeshObstacles
+from ..motion.obstacles import MeshObstacles
 from ..motion.scene_motion import SceneMotion
 from ..settings import ContactSettings, Selection
 from .contacts import choose_sources

@@ -13,11 +13,10 @@ Modules in reading order:
 - `frame_reader`: reads poses and vertices of subjects frame by frame, in scenes evaluated at their time.
 - `pose_sources`: reads subjects in a private scene, and the cheapest source of each subject that gives the
   same as the user's scene.
-- `posed_shapes`: subjects that are tested as triangle meshes, and shapes of all at their poses.
+- `obstacles`: subjects that are tested as triangle meshes.
 - `scan_records`: subjects that are skipped, and instances that appear later, with the reasons; shares of the
   frames of one scan, for several processes.
-- `scene_motion`: evaluates the scene, reads poses and computes shapes from those of one frame or of several
-  together; the motion that a contact scan samples.
+- `scene_motion`: evaluates the scene, and computes shapes; the motion that a contact scan samples.
 - `over_time`: points around the vertices of bones at all frames, and boxes and spheres over time, for
   envelopes and tracks.
 
@@ -34,8 +33,7 @@ handler of somebody else that changes objects is noticed there, unless it does n
 
 A subject that does not deform is fitted once. In a frame only its matrix is read, one call for all.
 Poses are read frame by frame, but shapes are computed for several frames together, because each array call
-costs as much for one frame as for many. They are computed before the next fit, when the scan needs them, and
-at some thousand shapes; one by one if a subject is skipped in any of them.
+costs as much for one frame as for many: before the next fit, when the scan needs them, and at some thousand.
 
 Instances that appear after the first frame become subjects of a second scan, because arrays of shapes and of
 pairs have one size during a scan.

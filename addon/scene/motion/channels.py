@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.curves.easings import FAMILIES, MODES, easing_code
 from ...core.curves.expressions import Expression, expression_of
-from ...core.curves.keyframes import Curves
+from ...core.curves.keyframes import Curves, rounded_times
 from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
 from ...core.curves.segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys, Singles
 from ...core.curves.transforms import CHANNELS, DELTA_LOCATION, LOCATION, ROTATION, SCALE
@@ -304,21 +304,14 @@ class Visibility:
         self._curve_of = np.cumsum(self.is_switched) - 1
         self._curves = joined_curves([curve for curve in hidden_by if curve is not None])
 
-    def are_shown(self, objects: Ints, times: Floats) -> Bools:
-        """Mask (t, m) of objects (m,) that are shown at increasing times (t,), rounded as Blender does."""
-        result = np.ones((len(times), len(objects)), dtype=bool)
+    def are_shown(self, objects: Ints, times: Floats | float) -> Bools:
+        """Mask of objects that are shown, each at its own time in frames; both are broadcast."""
+        objects, each_time = np.broadcast_arrays(objects, times)
+        result = np.ones(objects.shape, dtype=bool)
         is_switched = self.is_switched[objects]
         if is_switched.any():
-            hidden = self._curves.values_at(times)[self._curve_of[objects[is_switched]]]
-            result[:, is_switched] = hidden.T == 0
-        return result
-
-    def are_shown_at(self, objects: Ints, times: Floats) -> Bools:
-        """Mask (m,) of objects (m,) that are shown, each at its own time (m,), rounded as Blender does."""
-        result = np.ones(len(objects), dtype=bool)
-        rows = np.flatnonzero(self.is_switched[objects])
-        if len(rows):
-            result[rows] = self._curves.values_of(self._curve_of[objects[rows]], times[rows]) == 0
+            curves = self._curve_of[objects[is_switched]]
+            result[is_switched] = self._curves.values_of(curves, rounded_times(each_time[is_switched])) == 0
         return result
 
     def switches(self, objects: Ints) -> Floats:

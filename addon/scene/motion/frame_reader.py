@@ -36,21 +36,6 @@ from .instance_reader import InstanceReader
 _NO_FACES = np.empty(0, dtype=np.int32)
 
 
-class FramePoses(NamedTuple):
-    """Poses of subjects at one time. They are not changed once they have been read.
-
-    time : In frames.
-    present : (m,) bool
-    matrices : (m, 4, 4) float64. World matrices; arbitrary for subjects that are not present.
-    changed : Subjects whose vertices or faces have changed since the frame before; none at the first one.
-    """
-
-    time: float
-    present: Bools
-    matrices: Floats
-    changed: frozenset[int] = frozenset()
-
-
 class ChangedFaces(NamedTuple):
     """Triangles (t, 3) of a subject whose faces have changed, and the face of each (t,) if it is known."""
 
@@ -58,31 +43,23 @@ class ChangedFaces(NamedTuple):
     of_triangle: NDArray[np.int32] | None
 
 
-class CurrentGeometry(NamedTuple):
-    """Geometry of a subject at the current frame, and its faces if they have changed."""
-
-    geometry: Geometry
-    faces: ChangedFaces | None
-
-
 class Reading(NamedTuple):
-    """Subjects at one time.
+    """Subjects (m,) at one time.
 
-    geometry : Current geometry of subjects that may deform.
+    time : In frames.
+    present : (m,) bool
+    matrices : (m, 4, 4) float64. World matrices; arbitrary for subjects that are not present.
+    geometry : Geometry of subjects that may deform.
+    faces : Faces of those of them whose faces are others than at the last reading.
     unknown : Instances that are no subject, if they may be others than at the time before.
     """
 
-    poses: FramePoses
-    geometry: dict[int, CurrentGeometry]
+    time: float
+    present: Bools
+    matrices: Floats
+    geometry: dict[int, Geometry]
+    faces: dict[int, ChangedFaces]
     unknown: list[InstanceKey]
-
-
-class EvaluatedSubject(NamedTuple):
-    """A subject that was evaluated: its evaluated object, and its world matrix (4, 4)."""
-
-    subject: int
-    object: bpy.types.Object
-    matrix: Floats
 
 
 class _Nature(NamedTuple):
@@ -194,7 +171,6 @@ class FrameReader(SubjectReader):
         self._current: _CurrentInstances | None = None
         self.shared: list[SubjectGeometry] = []
         self._objects = ObjectReader(self.uids)
-        self.keep_faces()
 
     def _read_instances(self, depsgraph: bpy.types.Depsgraph) -> _CurrentInstances:
         """Read all instances, and find the subjects that they are."""
@@ -330,14 +306,6 @@ class FrameReader(SubjectReader):
         triangles = np.searchsorted(rows, faces.triangles[is_inside]).astype(np.int32)
         return ChangedFaces(triangles, faces.of_triangle[is_inside])
 
-    def keep_faces(self) -> None:
-        """Keep the faces of all subjects as they are now, for `restore_faces`."""
-        self._kept_faces = dict(self.faces)
-
-    def restore_faces(self) -> None:
-        """Compare the faces at the next call with those that were kept."""
-        self.faces = dict(self._kept_faces)
-
     def is_simulated(self, simulations: Simulations) -> Bools:
         """Subjects (n,) whose motion or shape comes from a simulation."""
         uids = list(simulations.uids)
@@ -354,14 +322,16 @@ class FrameReader(SubjectReader):
         rows, present, matrices = self._objects.read(scene, subjects)
         if self.needs_walk:
             present &= ~self.is_walked[subjects]
-        reading = Reading(FramePoses(time, present, matrices), {}, [])
-        may_deform = present & self.may_deform[subjects]
+        reading = Reading(time, present, matrices, {}, {}, [])
         if self._objects.has_changed or self.needs_walk:
             self._walk(reading, subjects)
-        if may_deform.any():
+        if self.may_deform[subjects].any():
             items, depsgraph = list(scene.objects), bpy.context.evaluated_depsgraph_get()
             self.read_deforming(
-                subjects, may_deform, reading, lambda row: items[rows[row]].evaluated_get(depsgraph)
+                subjects,
+                np.flatnonzero(~self.is_walked[subjects]),
+                reading,
+                lambda row: items[rows[row]].evaluated_get(depsgraph),
             )
         return reading
 
@@ -370,7 +340,11 @@ class FrameReader(SubjectReader):
 
         Adds the vertices of those that may deform to the geometry.
         """
-        depsgraph, poses = bpy.context.evaluated_depsgraph_get(), reading.poses
+        depsgraph, present, matrices = (
+            bpy.context.evaluated_depsgraph_get(),
+            reading.present,
+            reading.matrices,
+        )
         instances = self._read_instances(depsgraph)
         table, subject_of = instances.table, instances.subject_of
         for row in instances.unknown.tolist():
@@ -383,12 +357,11 @@ class FrameReader(SubjectReader):
         row_of[subjects] = np.arange(len(subjects))
         rows = np.flatnonzero((row_of[subject_of] >= 0) & np.append(self.is_walked, False)[subject_of])
         places = row_of[subject_of[rows]]
-        poses.matrices[places] = table.matrices(rows)
-        poses.present[places] = True
+        matrices[places] = table.matrices(rows)
+        present[places] = True
         for shared, item in meshes_at(depsgraph, table, rows[self.may_deform[subject_of[rows]]]):
             members = subject_of[shared]
-            matrices = poses.matrices[row_of[members]]
-            self._read_vertices(members.tolist(), item.instance.object, matrices, reading.geometry)
+            self._read_vertices(members.tolist(), item.instance.object, matrices[row_of[members]], reading)
         if not len(instances.assembled):
             return
         # Merged objects, and loose parts of instances.
@@ -402,37 +375,35 @@ class FrameReader(SubjectReader):
                 if subject in self._is_merged:
                     members_of.setdefault(subject, []).append(self.read_member(item, subject))
                     continue
-                poses.matrices[place] = np.array(item.instance.matrix_world, dtype=np.float64)
-                poses.present[place] = True
+                matrices[place] = np.array(item.instance.matrix_world, dtype=np.float64)
+                present[place] = True
                 if self.may_deform[subject]:
                     bent.append(subject)
             if bent:
-                matrices = poses.matrices[row_of[bent]]
-                self._read_vertices(bent, item.instance.object, matrices, reading.geometry)
+                self._read_vertices(bent, item.instance.object, matrices[row_of[bent]], reading)
         for subject, vertices in members_of.items():
             source = self.merged_geometry(subject, vertices)
-            poses.matrices[row_of[subject]] = source.geometry.matrix
-            poses.present[row_of[subject]] = True
-            known, faces = self.faces.get(subject), None
+            matrices[row_of[subject]] = source.geometry.matrix
+            present[row_of[subject]] = True
+            reading.geometry[subject], known = source.geometry, self.faces.get(subject)
             if known is not None and not np.array_equal(known.corners, source.triangles):
                 self.faces[subject] = MeshFaces(source.triangles, _NO_FACES)
-                faces = ChangedFaces(source.triangles, None)
-            reading.geometry[subject] = CurrentGeometry(source.geometry, faces)
+                reading.faces[subject] = ChangedFaces(source.triangles, None)
 
     def _read_vertices(
         self,
         subjects: Sequence[int],
         evaluated: bpy.types.Object,
         matrices: Floats,
-        current: dict[int, CurrentGeometry],
+        reading: Reading,
     ) -> None:
-        """Read the vertices of subjects (m,) that show one mesh and may deform; add them to `current`.
+        """Read the vertices of subjects (m,) that show one mesh and may deform, into a reading.
 
         Those of a bone are in its space, with another matrix, unless its scale is nearly 0. Their faces are
         read too if they matter and have changed.
         """
         whole = vertex_positions(evaluated, self.modifiers[subjects[0]])
-        faces = self.changed_faces(subjects, evaluated, len(whole))
+        reading.faces.update(self.changed_faces(subjects, evaluated, len(whole)))
         for subject, matrix in zip(subjects, matrices, strict=True):
             points = whole
             if subject in self.part_rows:
@@ -443,7 +414,7 @@ class FrameReader(SubjectReader):
             if subject in self.bones:
                 frame = bone_frame(evaluated, self.bones[subject])
                 geometry = geometry if frame is None else moved_to_frame(geometry, frame)
-            current[subject] = CurrentGeometry(geometry, faces.get(subject))
+            reading.geometry[subject] = geometry
 
     def subjects_by_object(self, subjects: Ints) -> dict[int, list[int]]:
         """Map objects by session_uid to those of the subjects (m,) that show their mesh and may deform."""
@@ -455,17 +426,16 @@ class FrameReader(SubjectReader):
     def read_deforming(
         self,
         subjects: Ints,
-        may_deform: Bools,
+        rows: Ints,
         reading: Reading,
         evaluated_of: Callable[[int], bpy.types.Object],
     ) -> None:
-        """Read the vertices, and the matrices of bones, of those of sorted `subjects` (m,) that may deform.
+        """Read the vertices, and matrices of bones, of objects that may deform, at rows (k,) of a reading.
 
-        may_deform : (m,) bool. Those of them that are shown.
-        evaluated_of : Returns the evaluated object of a row of the reading.
+        evaluated_of : Returns the evaluated object of a row.
         """
-        rows, matrices = np.flatnonzero(may_deform), reading.poses.matrices
+        rows = rows[reading.present[rows] & self.may_deform[subjects[rows]]]
         for sharing in self.subjects_by_object(subjects[rows]).values():
             places = rows[np.searchsorted(subjects[rows], sharing)]
-            self._read_vertices(sharing, evaluated_of(int(places[0])), matrices[places], reading.geometry)
-            matrices[places] = [reading.geometry[subject].geometry.matrix for subject in sharing]
+            self._read_vertices(sharing, evaluated_of(int(places[0])), reading.matrices[places], reading)
+            reading.matrices[places] = [reading.geometry[subject].matrix for subject in sharing]

@@ -29,7 +29,7 @@ class InstanceReader(Generic[_T]):
         self._describe = describe
         self._table: InstanceTable[_T] | None = None
         self._signature: Hashable = None
-        self._matrices = InstanceMatrices(0)
+        self._matrices: InstanceMatrices | None = None
 
     def read(self, depsgraph: bpy.types.Depsgraph) -> InstanceTable[_T]:
         """Read all instances of an evaluated dependency graph.
@@ -39,13 +39,15 @@ class InstanceReader(Generic[_T]):
         """
         signature = _signature_of(depsgraph)
         if self._table is not None and signature is not None and signature == self._signature:
+            if self._matrices is None:
+                self._matrices = InstanceMatrices(self._table.count)
             matrices = self._matrices.read(depsgraph)
             if matrices is not None:
                 self._table = self._table.with_matrices(matrices)
                 return self._table
         self._table = run_to_end(read_instance_table(depsgraph, self._describe))
         self._signature = signature
-        self._matrices = InstanceMatrices(self._table.count)
+        self._matrices = None
         return self._table
 
 

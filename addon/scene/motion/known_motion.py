@@ -7,11 +7,12 @@ scene at a few times before they are relied on.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, MotionBound, Shape, Sphere
+from ...core import Aabb, Capsule, MotionBound, Obb, Shape, Sphere
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
@@ -25,7 +26,7 @@ from ...core.motion.samples import KNOWN_SHORTEST
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
 from ..fitting.fit_cache import FitCache
-from ..settings import SHAPE_KINDS, ShapeKind, ShapeName
+from ..settings import SHAPE_KINDS, ShapeName
 from .channels import Visibility
 from .skin_poses import SkinPoses
 from .skinned_meshes import read_skin_poses
@@ -91,17 +92,13 @@ class CurvePoses:
             self.is_known[self.skins.differing(time, expected, vertices)] = False
         subjects = np.flatnonzero(self.is_known)
         is_shown, expected = is_shown[subjects], expected[subjects]
-        found = self.matrices_at(np.array([time]), subjects)[0]
+        found = self.matrices(np.full(len(subjects), time), subjects)
         largest = np.abs(expected).max(axis=(1, 2))
         is_same = ~is_shown | (np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest)
-        is_same &= is_shown == self.are_shown(np.array([time]), subjects)[0]
+        is_same &= is_shown == self.visibility.are_shown(self.rows[subjects], time)
         self.is_known[subjects[~is_same]] = False
         if self.skins is not None:
             self.skins.keep(self.is_known)
-
-    def are_shown(self, times: Floats, subjects: Ints) -> Bools:
-        """Mask (t, m) of known subjects (m,) that are shown at increasing times (t,) in frames."""
-        return self.visibility.are_shown(self.rows[subjects], rounded_times(times))
 
     @property
     def is_switched(self) -> Bools:
@@ -149,14 +146,6 @@ class CurvePoses:
         self._jumps.put_limits(matrices, self.rows[subjects], times, is_before)
         return matrices
 
-    def matrices_at(self, times: Floats, subjects: Ints) -> Floats:
-        """World matrices (t, m, 4, 4) of known subjects (m,) at times (t,) in frames.
-
-        Computes all that is known, which takes less time than `matrices` if most of it is wanted.
-        """
-        world = self.transforms.world_matrices(rounded_times(times))
-        return world[:, self.rows[subjects]].astype(np.float64)
-
 
 def read_curve_poses(
     scene_uid: int,
@@ -175,7 +164,9 @@ def read_curve_poses(
         along the world's axes are wanted.
     """
     span = times[0] - _BEYOND, times[1] + _BEYOND
-    skins = yield from read_skin_poses(scene_uid, uids, may_be_skinned, span)
+    skins = None
+    if may_be_skinned.any():
+        skins = yield from read_skin_poses(scene_uid, uids, may_be_skinned, span)
     if skins is not None:
         is_candidate = is_candidate | skins.is_skinned
     curves, wanted = TransformCurves(), uids[is_candidate].tolist()
@@ -217,7 +208,10 @@ class KnownShapes:
         """
         self._poses = poses
         kind = SHAPE_KINDS[shape]
-        self._bound_surface, self._farthest = _bound_of_surface(kind), kind.farthest
+        self._bound_surface, self._farthest = _BOUNDS.get(kind.fitted_as), kind.farthest
+        if self._bound_surface is None and kind.fitted_as is not Aabb:
+            # Its surface may deviate in another way.
+            raise TypeError(f"the motion of {kind.label} has no bound")
         transforms, is_skinned = poses.transforms, poses.is_skinned
         self._only_moves = poses.is_known & ~is_skinned & only_moves(transforms)[poses.rows]
         is_known = poses.is_known & is_eligible & fits.is_fitted
@@ -259,7 +253,7 @@ class KnownShapes:
     def are_present(self, shapes: Ints, times: Floats) -> Bools:
         """See `Motion`."""
         rows = self._poses.rows[self._owner_of_part[shapes]]
-        return self._poses.visibility.are_shown_at(rows, rounded_times(times))
+        return self._poses.visibility.are_shown(rows, times)
 
     def bound(self, shapes: Ints, begin: Floats, end: Floats) -> MotionBound:
         """See `Motion`."""
@@ -295,18 +289,6 @@ class KnownShapes:
         jumps = self._poses.next_jumps(self._owner_of_part[shapes], begin)
         return np.where(jumps < end, jumps, np.inf)
 
-    def absences(self, times: Floats) -> dict[int, float]:
-        """Return the first of increasing times (t,) at which a subject is absent, by those that are."""
-        subjects = np.unique(self._owner_of_part)
-        subjects = subjects[self._poses.is_switched[subjects]]
-        is_shown = self._poses.are_shown(times, subjects)
-        first = is_shown.argmin(axis=0)
-        return {
-            int(subject): float(times[row])
-            for subject, row, shown in zip(subjects, first, is_shown.T, strict=True)
-            if not shown[row]
-        }
-
     def turning(self, subjects: Ints, times: Floats) -> Ints:
         """Return those of certain subjects (m,) whose axes have turned at any of increasing times (t,)."""
         is_known = np.isin(subjects, self._owner_of_part[self.is_certain])
@@ -332,6 +314,11 @@ def axes_turn(first: Floats, linear: Floats) -> Bools:
     return np.asarray((np.abs(after - before) > _TURN).any(axis=(-2, -1)))
 
 
+def _bound_points(points: Floats, chords: TransformChords, reach: Floats) -> Floats:
+    """Bound the deviation (m,) of spheres, which is that of points: no axes turn."""
+    return points
+
+
 def _bound_axis(points: Floats, chords: TransformChords, reach: Floats) -> Floats:
     """Bound the deviation (m,) of capsules: their axis turns no more than the object, on the shortest arc."""
     begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
@@ -351,18 +338,9 @@ def _bound_axes(points: Floats, chords: TransformChords, reach: Floats) -> Float
     return np.asarray(np.fmin(_bound_axis(points, chords, reach), points + largest * reach * chords.arc))
 
 
-def _bound_of_surface(shape: ShapeKind) -> Callable[[Floats, TransformChords, Floats], Floats] | None:
-    """Find the bound of the deviation of surfaces; None for boxes that are fitted.
-
-    Raises TypeError for any other shape, because its surface may deviate in another way.
-    """
-    kind = shape.fitted_as
-    if kind is Aabb:
-        return None
-    if kind is Sphere:  # no axes turn: its deviation is that of points
-        return lambda points, _chords, _reach: points
-    if kind is not None and shape.farthest < np.inf:
-        for name, bound in (("axis", _bound_axis), ("rotation", _bound_axes)):
-            if name in kind.field_shapes:
-                return bound
-    raise TypeError(f"the motion of {shape.label} has no bound")
+_BOUNDS: dict[Any, Callable[[Floats, TransformChords, Floats], Floats]] = {
+    Sphere: _bound_points,
+    Capsule: _bound_axis,
+    Obb: _bound_axes,
+}
+"""Bounds of the deviation of surfaces, by the classes of shapes that are moved; boxes are fitted."""

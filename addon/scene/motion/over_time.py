@@ -27,8 +27,8 @@ from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..settings import BoundShape, FitSettings, Selection
 from ..subjects.reader import NO_TRIANGLES, SubjectGeometry, SubjectReader, in_bone_space
 from ..subjects.subject import Subject
+from .obstacles import MeshObstacles
 from .pose_sources import reasons_by_object
-from .posed_shapes import MeshObstacles
 from .scene_motion import SceneMotion
 
 _ITEM = re.compile(r'(?s)(.*)\["((?:[^"\\]|\\.)*)"\]')

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
-from ...core.curves.keyframes import NEAR_KEY
+from ...core.curves.keyframes import NEAR_KEY, rounded_times
+from ...core.curves.segments import Singles
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.animated import SIMPLIFICATION, Simulations, changing, dependents_of
 from ..blender.frames import ObjectReader, go_to, scene_by_uid
 from ..blender.instances import full_name_of
 from ..blender.mesh_data import vertex_positions
 from ..blender.private_scene import PrivateScene, go_to_within_step
-from .frame_reader import EvaluatedSubject, FramePoses, FrameReader, Reading
+from .frame_reader import FrameReader, Reading
 from .known_motion import CurvePoses, read_curve_poses
 from .transform_curves import may_show_more, read_visibility
 
@@ -98,8 +99,13 @@ def _reasons(block: Any) -> Iterator[str]:
         yield "its bones remember earlier frames"
 
 
-_Shown: TypeAlias = tuple[FramePoses, dict[int, bytes]]
-"""Poses of all subjects in the user's scene at one time, and digests of vertices as of `_digests`."""
+class _Shown(NamedTuple):
+    """All subjects (n,) in the user's scene at one time; digests of vertices as of `_digests`."""
+
+    time: float
+    present: Bools
+    matrices: Floats
+    digests: dict[int, bytes]
 
 
 def _digests(
@@ -158,11 +164,10 @@ class PoseSources:
         self.curves: CurvePoses | None = None
         self.sampled_switches: Floats = np.empty(0)
         self.times: Floats = np.empty(0)
-        # Which subjects on curves are shown at the next times, and their matrices.
-        self._ahead: dict[float, tuple[Bools, Floats]] = {}
-        # Of the subjects that are read elsewhere, and do not follow curves; and of those of `evaluated`.
+        # Matrices of all objects on curves at the next times.
+        self._ahead: dict[float, Singles] = {}
+        # Of the subjects that are read elsewhere, and do not follow curves.
         self._private: PrivateScene | None = None
-        self._alone: PrivateScene | None = None
         self._all = np.arange(len(reader.subjects))
         self.is_elsewhere: Bools = np.zeros(len(self._all), dtype=bool)
         self.reasons: dict[int, str] = {}
@@ -197,14 +202,14 @@ class PoseSources:
         curves, shown = yield from self._compare_curves(times, is_own, may_be_skinned)
         self.curves, self.times, self.is_elsewhere = curves, np.array(times), curves.is_known.copy()
         is_unknown, known = is_own & ~curves.is_known, set(self._reader.uids.tolist())
-        unknown = set(self._reader.uids[is_unknown].tolist())
-        objects = [item for item in scene_by_uid(self._uid).objects if item.session_uid in unknown]
-        switches = read_visibility(objects, (times[0], times[-1])).switches(np.arange(len(objects)))
-        # Until they disappear they are sampled: what is absent at a sample stays where it was before.
-        self.sampled_switches = np.concatenate([switches - 2 * float(NEAR_KEY), switches])
-        # None of Blender's objects may be used after a yield.
-        del objects
         if is_unknown.any():
+            unknown = set(self._reader.uids[is_unknown].tolist())
+            objects = [item for item in scene_by_uid(self._uid).objects if item.session_uid in unknown]
+            switches = read_visibility(objects, (times[0], times[-1])).switches(np.arange(len(objects)))
+            # Until they disappear they are sampled: what is absent at a sample stays where it was before.
+            self.sampled_switches = np.concatenate([switches - 2 * float(NEAR_KEY), switches])
+            # None of Blender's objects may be used after a yield.
+            del objects
             yield from self._choose_private(is_unknown, shown)
         self.is_played = bool(
             self._reader.needs_walk
@@ -228,7 +233,10 @@ class PoseSources:
         shown: list[_Shown] = []
         objects = ObjectReader(reader.uids)
         # The first, the last, and some in between, one of them between frames.
-        rows = np.unique(np.linspace(0, len(times) - 1, _COMPARED).round().astype(int)).tolist()
+        deforms, rows = (
+            is_own & reader.may_deform,
+            np.unique(np.linspace(0, len(times) - 1, _COMPARED).round().astype(int)).tolist(),
+        )
         compared = [times[row] for row in rows]
         if len(compared) > 2:
             compared[1] = (compared[1] + times[rows[1] + 1]) / 2
@@ -238,8 +246,9 @@ class PoseSources:
             _, is_shown, matrices = objects.read(scene, self._all)
             items = {item.session_uid: item for item in scene.objects}
             depsgraph = bpy.context.evaluated_depsgraph_get()
-            digests = _digests(reader, np.flatnonzero(is_own & is_shown), items, depsgraph)
-            shown.append((FramePoses(time, is_shown, matrices), digests))
+            bent = np.flatnonzero(deforms & is_shown)
+            digests = _digests(reader, bent, items, depsgraph) if len(bent) else {}
+            shown.append(_Shown(time, is_shown, matrices, digests))
             bent = np.flatnonzero(curves.is_skinned & is_shown).tolist()
             shapes = [items[int(reader.uids[subject])].evaluated_get(depsgraph) for subject in bent]
             vertices = [vertex_positions(shape, "evaluated") for shape in shapes]
@@ -260,21 +269,20 @@ class PoseSources:
                 is_known[list(reasons)] = False
                 private.replace(uids[is_known].tolist())
 
-        first, _ = shown[0]
-        blocks = [block.original for block in private.evaluate(first.time).ids]
+        blocks = [block.original for block in private.evaluate(shown[0].time).ids]
         found = reasons_by_object(scene_by_uid(self._uid), blocks)
         del blocks
         candidates = np.flatnonzero(is_known).tolist()
         refuse({subject: found[uids[subject]] for subject in candidates if uids[subject] in found})
         yield
-        for poses, digests in shown:
+        for each in shown:
             if is_known.any():
-                reason = f"it is not the same at frame {poses.time:g} without the rest of the scene"
-                refuse(dict.fromkeys(self._differing(np.flatnonzero(is_known), poses, digests), reason))
+                reason = f"it is not the same at frame {each.time:g} without the rest of the scene"
+                refuse(dict.fromkeys(self._differing(np.flatnonzero(is_known), each), reason))
                 yield
         self.is_elsewhere |= is_known
 
-    def _differing(self, subjects: Ints, expected: FramePoses, digests: dict[int, bytes]) -> list[int]:
+    def _differing(self, subjects: Ints, expected: _Shown) -> list[int]:
         """Return those of subjects (m,) that are not the same, to the bit, in the private scene."""
         assert self._private is not None
         depsgraph = self._private.evaluate(expected.time)
@@ -287,7 +295,10 @@ class PoseSources:
         objects = {uid: self._private.original(uid) for uid in members}
         found = _digests(self._reader, shown, objects, depsgraph)
         bent = [
-            subject for uid, each in members.items() if found[uid] != digests.get(uid) for subject in each
+            subject
+            for uid, each in members.items()
+            if found[uid] != expected.digests.get(uid)
+            for subject in each
         ]
         return [*subjects[~is_same].tolist(), *bent]
 
@@ -303,57 +314,42 @@ class PoseSources:
             go_to(scene, time)
         return self._reader.read(scene, time, subjects)
 
-    def evaluated(self, time: float, subjects: Sequence[int]) -> Iterator[EvaluatedSubject]:
-        """Evaluate subjects that can be read without the user's scene, alone, and iterate over those shown.
-
-        They are valid until the next call.
-        """
-        uids = {int(self._reader.uids[subject]): subject for subject in subjects}
-        if self._alone is None:
-            self._alone = PrivateScene(scene_by_uid(self._uid), uids)
-        self._alone.replace(uids)
-        for item in self._alone.evaluate(time).objects:
-            yield EvaluatedSubject(uids[item.original.session_uid], item, np.array(item.matrix_world))
-
     def read_elsewhere(self, time: float, subjects: Ints, is_in_turn: bool = False) -> Reading:
         """Read sorted `subjects` (m,) from their curves, and in the private scene, without the user's scene.
 
         All subjects are read frame after frame, in turn, or some at any time.
         """
         assert self.curves is not None
-        follows = self.curves.is_known[subjects]
+        count, follows = len(subjects), self.curves.is_known[subjects]
         on_curves = subjects[follows]
         if len(on_curves):
+            rows = self.curves.rows[on_curves]
+            is_shown = self.curves.visibility.are_shown(rows, time)
             if not is_in_turn:
-                is_shown = self.curves.are_shown(np.array([time]), on_curves)[0]
                 matrices = self.curves.matrices(np.full(len(on_curves), time), on_curves)
             else:
                 if time not in self._ahead:
-                    count = max(_FRAMES, _MATRICES // len(on_curves))
+                    number = max(_FRAMES, _MATRICES // len(on_curves))
                     # A scan of two frames samples their middle too.
                     begin = int(np.searchsorted(self.times, time, side="right"))
-                    times = np.append(time, self.times[begin : begin + count - 1])
-                    ahead = self.curves.are_shown(times, on_curves), self.curves.matrices_at(times, on_curves)
-                    self._ahead = dict(zip(times.tolist(), zip(*ahead, strict=True), strict=True))
-                is_shown, matrices = self._ahead[time]
-            if len(on_curves) == len(subjects):
-                return Reading(FramePoses(time, is_shown, matrices), {}, [])
+                    times = np.append(time, self.times[begin : begin + number - 1])
+                    world = self.curves.transforms.world_matrices(rounded_times(times))
+                    self._ahead = dict(zip(times.tolist(), world, strict=True))
+                matrices = self._ahead[time][rows].astype(np.float64)
+            if len(on_curves) == count:
+                return Reading(time, is_shown, matrices, {}, {}, [])
+        reading = Reading(time, np.zeros(count, dtype=bool), np.zeros((count, 4, 4)), {}, {}, [])
+        if len(on_curves):
+            reading.present[follows], reading.matrices[follows] = is_shown, matrices
         assert self._private is not None
-        alone, private = subjects[~follows], self._private
-        uids, depsgraph = self._reader.uids[alone], private.evaluate(time)
-        reading = Reading(FramePoses(time, *_read_objects(depsgraph, uids)), {}, [])
-        may_deform = reading.poses.present & self._reader.may_deform[alone]
-        if may_deform.any():
+        private, uids, depsgraph = self._private, self._reader.uids[subjects], self._private.evaluate(time)
+        alone = np.flatnonzero(~follows)
+        reading.present[alone], reading.matrices[alone] = _read_objects(depsgraph, uids[alone])
+        if self._reader.may_deform[subjects[alone]].any():
             self._reader.read_deforming(
+                subjects,
                 alone,
-                may_deform,
                 reading,
                 lambda row: private.original(int(uids[row])).evaluated_get(depsgraph),
             )
-        if not len(on_curves):
-            return reading
-        count = len(subjects)
-        poses = FramePoses(time, np.zeros(count, dtype=bool), np.zeros((count, 4, 4)))
-        poses.present[follows], poses.matrices[follows] = is_shown, matrices
-        poses.present[~follows], poses.matrices[~follows] = reading.poses.present, reading.poses.matrices
-        return reading._replace(poses=poses)
+        return reading

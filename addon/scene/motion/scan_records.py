@@ -67,18 +67,6 @@ class SkipLog:
         self._late: dict[str, tuple[float, int]] = {}
         self.known: set[InstanceKey] = set()
 
-    def cleared_copy(self) -> SkipLog:
-        """Copy the log without its records."""
-        other = SkipLog(self._names, self.accepts)
-        other.known = set(self.known)
-        return other
-
-    def duplicate(self) -> SkipLog:
-        """Copy the log with its records, to which entries can be added independently."""
-        other = self.cleared_copy()
-        other._reasons, other._late, other.events = dict(self._reasons), dict(self._late), list(self.events)
-        return other
-
     @property
     def records(self) -> list[Skipped]:
         """One record per subject, with the first frame and reason."""
@@ -87,6 +75,8 @@ class SkipLog:
     def log(self, skips: Iterable[Skip]) -> None:
         """Record the subjects that samples are without."""
         for subject, time, reason in skips:
+            if self._names[subject] in self._reasons:
+                continue
             if reason is None:
                 text = message("not present at frame {frame:g}: skipped while absent", frame=time)
             else:

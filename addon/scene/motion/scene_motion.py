@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from copy import copy
-from dataclasses import replace
+from copy import copy, deepcopy
 from typing import Any, NamedTuple
 
 import bpy
@@ -31,11 +30,15 @@ from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.reader import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
-from .frame_reader import ChangedFaces, FramePoses, FrameReader, Reading
+from .frame_reader import FrameReader, Reading
 from .known_motion import MAX_COORDINATE, KnownShapes, axes_turn
+from .obstacles import MeshObstacles
 from .pose_sources import PoseSources
-from .posed_shapes import MeshObstacles, PosedShapes
 from .scan_records import Skip, SkipLog
+from .skin_poses import SkinPoses
+
+_MOST_SHAPES = float(1 << 15)
+"""Shapes that are computed together: more would block the window."""
 
 
 class FittedShapes(NamedTuple):
@@ -64,6 +67,13 @@ class SceneMotion:
     shape : Shape of all subjects in each sample.
     may_have_late_instances : Whether there is an object of the selection that may show instances at some
         frame.
+    refinable : (n,) bool. Subjects that can be evaluated between frames: not simulated ones. None at all
+        while a simulation is not baked, because going back and forth would spoil its cache.
+    is_divisible : See `Sampler`: simulations that are not baked are played frame by frame.
+    owners : (N,) int or None. Subject that each shape of a sample is part of; None where each is one shape.
+    certain : Shapes that follow curves; None until `comparing` has found any.
+    is_known : Whether the motion of all subjects follows from curves.
+    is_certain : Whether nothing need be sampled: all motion is known, and no other subject may appear.
     reader : Reader of the subjects.
     sources : Sources of the subjects' poses.
     skips : Log of the subjects that samples are without.
@@ -143,6 +153,9 @@ class SceneMotion:
             if index in self._unfitted:
                 source = self._unfitted.pop(index)
                 obstacles.set_mesh(index, source.geometry, source.triangles)
+        # A scene whose cache is being filled cannot be evaluated back and forth.
+        self.is_divisible = self._simulations.first_frame is None
+        self.refinable: Bools = self.is_divisible & ~reader.is_simulated(self._simulations)
         self._reset()
 
     def _reset(self) -> None:
@@ -156,24 +169,31 @@ class SceneMotion:
         settings = [self._settings] * count
         for index, source in self._unfitted.items():
             settings[index] = source.fit
-        # The last time that was read, and the last poses that were compared with those before.
-        self._last_time: float | None = None
-        self._last_poses: FramePoses | None = None
+        # The last frame that was sampled.
+        self._last: Reading | None = None
+        # Faces at the first frame.
+        self._kept_faces = dict(self.reader.faces)
         self._first_linear: Floats | None = None
         self._is_rotating: Bools = np.zeros(count, dtype=bool)
-        # Subjects whose vertices or faces have changed since the last frame, or between frames.
+        # Subjects whose vertices or faces have changed since that frame, or between frames.
         self._changed: set[int] = set()
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
         self.certain: KnownShapes | None = None
-        # Poses whose shapes are computed together, before the fits change; and samples of one or more times.
-        self._queue: list[FramePoses] = []
+        self.is_known = self.is_certain = False
+        # Boxes of bent subjects, at their times.
+        self._skins: SkinPoses | None = None
+        # What was recorded, whose shapes are computed together, before the fits change; and samples.
+        self._queue: list[tuple[Reading, Bools]] = []
         self._samples: list[Sample] = []
         self._fits = new_fits(count, self.shape, settings, parts, self._obstacles.indices)
+        owners = self._fits.owners
+        # Of a frame: as many as it has shapes, more if they take long.
+        self._cost = float(max(len(owners), 1))
+        self.owners: Ints | None = None if np.array_equal(owners, self._all) else owners
         for index in self.reader.bones:
             if self.reader.may_deform[index]:
                 self._fits.set_axis(index, ALONG_BONE)
         self._fits.in_own_frames = self._in_own_frames
-        self._posed = PosedShapes(self._fits, self._obstacles)
 
     def with_shape(self, shape: ShapeName, in_own_frames: bool = False) -> SceneMotion:
         """Motion of the same subjects with a shape that needs no triangles, before anything is fitted.
@@ -184,7 +204,7 @@ class SceneMotion:
         """
         other = copy(self)
         other.shape, other._in_own_frames = shape, in_own_frames
-        other._unfitted, other.skips = dict(self._unfitted), self.skips.cleared_copy()
+        other._unfitted, other.skips = dict(self._unfitted), deepcopy(self.skips)
         other._reset()
         return other
 
@@ -219,7 +239,11 @@ class SceneMotion:
         self.certain = KnownShapes(
             curves, self._fits, self.shape, has_mesh & is_steady, rests, (times[0], times[-1])
         )
-        self._posed.follow(curves.skins, self.certain.costs)
+        self._cost = max(self._cost, self.certain.costs.sum())
+        if curves.is_skinned.any():
+            self._skins, self._cost = curves.skins, _MOST_SHAPES
+        self.is_known = bool(self.certain.is_certain.all() and rests.all())
+        self.is_certain = self.is_known and not self.sources.is_played
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
         """Add the times at which keys show or hide subjects, in frames, so that samples show that.
@@ -238,16 +262,6 @@ class SceneMotion:
         self.sources.times = probed_times(every, self)
         return [float(time) for time in every]
 
-    @property
-    def is_known(self) -> bool:
-        """Return whether the motion of all subjects follows from curves."""
-        return self.certain is not None and bool(self.certain.is_certain.all() and self.certain.rests.all())
-
-    @property
-    def is_certain(self) -> bool:
-        """Return whether nothing need be sampled: all motion is known, and no other subject may appear."""
-        return self.is_known and not self.sources.is_played
-
     def fitting(self) -> Generator[None, None, None]:
         """Fit all subjects as they were at the first frame; yields after each batch.
 
@@ -262,7 +276,7 @@ class SceneMotion:
             for index, _ in batch:
                 del self._unfitted[index]
             if not self._unfitted:
-                self.reader.keep_faces()
+                self._kept_faces = dict(self.reader.faces)
                 self._fits.keep_frames()
             yield
 
@@ -286,34 +300,14 @@ class SceneMotion:
         offsets[subjects] = matrices[:, :3, 3]
         return FittedShapes(shapes[kept], owners[kept], offsets, trees)
 
-    @property
-    def owners(self) -> Ints | None:
-        """Subject (N,) that each shape of a sample is part of; None where each subject is one shape."""
-        return None if np.array_equal(self._fits.owners, self._all) else self._fits.owners
-
-    @property
-    def refinable(self) -> Bools:
-        """Subjects (n,) that can be evaluated between frames: not simulated ones.
-
-        None at all while a simulation is not baked, because going back and forth would spoil its cache.
-        """
-        if self._simulations.first_frame is not None:
-            return np.zeros(len(self._all), dtype=bool)
-        return ~self.reader.is_simulated(self._simulations)
-
-    @property
-    def is_divisible(self) -> bool:
-        """See `Sampler`: simulations that are not baked are played frame by frame."""
-        return self._simulations.first_frame is None
-
     def restart(self) -> None:
         """See `Sampler`: subjects that may deform are fitted again at the next sample of each."""
         subjects = self.reader
         deforming = {*np.flatnonzero(subjects.may_deform).tolist(), *subjects.merged}
         deforming -= self._obstacles.slots.keys()
-        subjects.restore_faces()
+        subjects.faces = dict(self._kept_faces)
         self._fits.restart(deforming)
-        self._last_time = self._last_poses = None
+        self._last = None
         self._changed.clear()
 
     def rotating(self, pairs: PairContacts, times: Sequence[float]) -> Ints:
@@ -328,31 +322,27 @@ class SceneMotion:
 
     def log_absences(self, times: Sequence[float]) -> None:
         """Note which subjects are absent at any of increasing times (t,), if nothing will be sampled."""
-        if self.certain is not None and self.is_certain:
-            absences = self.certain.absences(np.array(times)).items()
-            self.skips.log(
-                Skip(subject, time, None) for subject, time in sorted(absences, key=lambda each: each[1])
-            )
+        curves = self.sources.curves
+        if curves is None or not self.is_certain:
+            return
+        subjects = np.intersect1d(np.flatnonzero(curves.is_switched), self._fits.owners)
+        every = np.array(times)
+        is_shown = curves.visibility.are_shown(curves.rows[subjects, None], every)
+        first = is_shown.argmin(axis=1)
+        for row in np.argsort(first, kind="stable").tolist():
+            if not is_shown[row, first[row]]:
+                self.skips.log([Skip(int(subjects[row]), float(every[first[row]]), None)])
 
     def sample(self, time: float) -> Sample:
         """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
-        poses = self._advance(time)
-        moved = self._moved([poses], poses.matrices[None])[0]
-        return replace(self._sample_all(poses), moved=moved)
-
-    def _sample_all(self, poses: FramePoses) -> Sample:
-        """Shapes of all subjects at poses; notes which are skipped."""
-        sample, skips = self._posed.sample_all(poses)
-        if skips:
-            self.skips.log(skips)
-        return sample
+        return self._sample_frame(*self._advance(time))
 
     def record(self, time: float) -> None:
         """Read all subjects at `time`, in frames, maybe fractional; times must grow."""
-        # It may flush, and then the queue is another one.
-        poses = self._advance(time)
-        self._queue.append(poses)
-        if len(self._queue) >= self._posed.capacity:
+        # It may compute what has been recorded, and then the queue is another one.
+        frame = self._advance(time)
+        self._queue.append(frame)
+        if len(self._queue) * self._cost >= _MOST_SHAPES:
             self._flush()
 
     def recorded(self) -> Sample:
@@ -361,122 +351,102 @@ class SceneMotion:
         samples, self._samples = self._samples, []
         return samples[0] if len(samples) == 1 else Sample.concatenate(samples)
 
-    def sample_between(self, time: float, subjects: Ints, is_current: bool = False) -> Sample:
-        """Shapes of all parts of `subjects` (m,) at any time.
-
-        is_current : whether to read the user's scene, which is at that time already
-        """
-        every, sample, present = self._place(time, subjects, is_current)
-        is_wanted = np.zeros(len(self._all), dtype=bool)
-        is_wanted[every] = True
-        owners = self._fits.owners[is_wanted[self._fits.owners]]
-        return Sample(sample.shapes, present[np.searchsorted(every, owners)], sample.poses)
-
-    def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
-        """See `Sampler`: subjects that changed are fitted again at these shapes alone."""
-        is_wanted = None
-        # A subject is absent as soon as one of its parts vanishes.
-        if not self._fits.shrinks.any():
-            is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
-            is_wanted[shapes] = True
-        every, sample, present = self._place(time, subjects, is_wanted=is_wanted)
-        places = np.searchsorted(np.flatnonzero(np.isin(self._fits.owners, every)), shapes)
-        present = present[np.searchsorted(every, self._fits.owners[shapes])]
-        return Sample(sample.shapes[places], present, sample.poses)
-
-    def find_present(self, time: float, subjects: Ints) -> Bools:
-        """See `Sampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
-        every, _, present = self._place(time, subjects, is_logged=False)
-        return np.asarray(present[np.searchsorted(every, subjects)])
-
-    def _place(
-        self,
-        time: float,
-        subjects: Ints,
-        is_current: bool = False,
-        is_wanted: Bools | None = None,
-        is_logged: bool = True,
-    ) -> tuple[Ints, Sample, Bools]:
-        """Compute shapes at any time of `subjects` (m,) and all obstacles.
-
-        Returns these indices (k,), the sample, and which of them are present (k,).
-        """
-        every = np.union1d(subjects, self._obstacles.indices)
-        reading = self.sources.read(time, every, is_current)
-        sample, present, skips = self._posed.place(every, self._apply(reading, is_wanted))
-        if skips and is_logged:
-            self.skips.log(skips)
-        return every, sample, present
-
-    def _flush(self) -> None:
-        """Compute the shapes of all recorded poses by the current fits: together if no subject is skipped."""
-        frames, self._queue = self._queue, []
-        if not frames:
-            return
-        of_frames = np.stack([poses.matrices for poses in frames])
-        moved = self._moved(frames, of_frames)
-        if not len(self._obstacles.indices) and self._fits.is_fitted.all():
-            present = np.concatenate([poses.present for poses in frames])
-            matrices = of_frames.reshape(-1, 4, 4)
-            # Not a number compares as False.
-            if present.all() and np.abs(matrices).max(initial=0) <= MAX_COORDINATE:
-                subjects, skins = np.tile(self._all, len(frames)), self._posed.skins
-                each_time = np.repeat([poses.time for poses in frames], len(self._all))
-                boxes = None if skins is None else skins.boxes(subjects, each_time)
-                shapes, errors = self._fits.shapes_at(subjects, matrices, boxes)
-                if not errors:
-                    self._samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
-                    return
-        for poses, of_frame in zip(frames, moved, strict=True):
-            self._samples.append(replace(self._sample_all(poses), moved=of_frame).as_batch())
-
-    def _advance(self, time: float) -> FramePoses:
-        """Read all subjects at `time`, after the last time, and mark those that have changed."""
+    def _advance(self, time: float) -> tuple[Reading, Bools]:
+        """Read all subjects at `time`, after the last time, and find those (n,) that differ from it."""
         if self.sources.is_played:
             scene = scene_by_uid(self._scene_uid)
-            advance_to(scene, time, self._simulations, self._last_time)
+            advance_to(scene, time, self._simulations, None if self._last is None else self._last.time)
             reading = self.reader.read(scene, time, self._all)
         else:
             reading = self.sources.read_elsewhere(time, self._all, is_in_turn=True)
-        poses = self._apply(reading)
-        changed = frozenset() if self._last_time is None else frozenset(self._changed)
-        self._last_time = time
-        self._changed.clear()
-        return poses._replace(changed=changed)
+        self._fit_changed(reading, None)
+        return reading, self._moved(reading)
 
-    def _moved(self, frames: Sequence[FramePoses], matrices: Floats) -> Bools:
-        """Mask (t, n) of subjects that differ from the frame before, with matrices (t, n, 4, 4) of frames."""
-        before = self._last_poses or frames[0]
-        self._last_poses = frames[-1]
+    def _sample_frame(self, reading: Reading, moved: Bools) -> Sample:
+        """Compute the shapes of all subjects as they were read; notes which are skipped."""
+        shapes, present, poses, skips = self._shapes_of(self._all, reading)
+        skips += [Skip(index, reading.time, None) for index in np.flatnonzero(~present).tolist()]
+        if skips:
+            self.skips.log(skips)
+        return Sample(shapes, present, poses, moved)
+
+    def _flush(self) -> None:
+        """Compute the shapes of all recorded frames by the current fits: together if they may be."""
+        frames, self._queue = self._queue, []
+        if frames and self._skins is None and self._fits.is_fitted.all():
+            present = np.array([reading.present for reading, _ in frames])
+            matrices = np.concatenate([reading.matrices for reading, _ in frames])
+            # Not a number compares as False.
+            if present.all() and np.abs(matrices).max(initial=0) <= MAX_COORDINATE:
+                subjects, moved = np.tile(self._all, len(frames)), np.array([each for _, each in frames])
+                shapes, errors = self._fits.shapes_at(subjects, matrices)
+                if not errors:
+                    self._samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
+                    return
+        self._samples += [self._sample_frame(*each).as_batch() for each in frames]
+
+    def sample_between(
+        self, time: float, subjects: Ints, shapes: Ints | None = None, is_current: bool = False
+    ) -> Sample:
+        """Sample `subjects` (m,), and the poses of all obstacles, at any time.
+
+        shapes : (k,) those that are wanted; all parts of the subjects without them
+        is_current : whether to read the user's scene, which is at that time already
+        """
+        every = np.union1d(subjects, self._obstacles.indices)
+        parts, is_wanted = np.flatnonzero(np.isin(self._fits.owners, every)), None
+        # A subject is absent as soon as one of its parts vanishes.
+        if shapes is not None and not self._fits.shrinks.any():
+            is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
+            is_wanted[shapes] = True
+        reading = self.sources.read(time, every, is_current)
+        self._fit_changed(reading, is_wanted)
+        found, present, poses, skips = self._shapes_of(every, reading)
+        if skips:
+            self.skips.log(skips)
+        if shapes is not None:
+            found, parts = found[np.searchsorted(parts, shapes)], shapes
+        return Sample(found, present[np.searchsorted(every, self._fits.owners[parts])], poses)
+
+    def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
+        """See `Sampler`: subjects that changed are fitted again at these shapes alone."""
+        return self.sample_between(time, subjects, shapes)
+
+    def find_present(self, time: float, subjects: Ints) -> Bools:
+        """See `Sampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
+        every = np.union1d(subjects, self._obstacles.indices)
+        reading = self.sources.read(time, every)
+        self._fit_changed(reading, None)
+        _, present, _, _ = self._shapes_of(every, reading)
+        return np.asarray(present[np.searchsorted(every, subjects)])
+
+    def _moved(self, reading: Reading) -> Bools:
+        """Mask (n,) of subjects that differ from the frame before, and notes which have rotated."""
+        last, self._last = self._last or reading, reading
         # Sixteen bytes each, of which numpy would take any() one by one.
-        differs = (matrices != np.concatenate([before.matrices[None], matrices[:-1]])).reshape(
-            len(matrices), -1, 16
-        )
-        halves = differs.view(np.uint64)
-        moved: Bools = np.asarray((halves[..., 0] | halves[..., 1]) != 0)
-        if self._posed.skins is not None:
-            moved |= self._posed.skins.moved(np.array([each.time for each in (before, *frames)]))
+        halves = (reading.matrices != last.matrices).reshape(-1, 16).view(np.uint64)
+        moved: Bools = np.asarray((halves[:, 0] | halves[:, 1]) != 0)
+        if self._skins is not None:
+            moved |= self._skins.moved(last.time, reading.time)
         if self.shape == "aabb":
-            linear = matrices[:, :, :3, :3]
+            linear = reading.matrices[:, :3, :3]
             if self._first_linear is None:
-                self._first_linear = linear[0].copy()
-            rows = np.flatnonzero(moved.any(axis=0) & ~self._is_rotating)
-            if len(rows):
-                columns = np.concatenate([self._first_linear[None, rows], linear[:, rows]])
-                self._is_rotating[rows] = axes_turn(columns[:1], columns[1:]).any(axis=0)
-        for of_frame, poses in zip(moved, frames, strict=True):
-            of_frame[list(poses.changed)] = True
+                self._first_linear = linear.copy()
+            rows = np.flatnonzero(moved & ~self._is_rotating)
+            self._is_rotating[rows] = axes_turn(self._first_linear[rows], linear[rows])
+        if last is not reading:
+            moved[list(self._changed)] = True
+        self._changed.clear()
         return moved
 
-    def _apply(self, reading: Reading, is_wanted: Bools | None = None) -> FramePoses:
-        """Fit subjects again whose vertices have changed, note what has come, and return the poses.
+    def _fit_changed(self, reading: Reading, is_wanted: Bools | None) -> None:
+        """Fit subjects again whose vertices have changed, and note what has come.
 
         is_wanted : (N,) mask of the shapes that are fitted; all without one
         Raises SceneError: for an obstacle that has changed.
         """
         if self._unfitted:
             run_to_end(self.fitting())
-        time = reading.poses.time
         if self.reader.animated_paddings:
             self._flush()
             items = {full_name_of(item): item for item in bpy.data.objects}
@@ -484,22 +454,51 @@ class SceneMotion:
                 if name in items:
                     self._fits.set_padding(subject, object_padding(items[name]))
         for key in reading.unknown:
-            if self.skips.log_late_arrival(key, time) and key[2]:
+            if self.skips.log_late_arrival(key, reading.time) and key[2]:
                 self.arrived.add(key)
         refits: dict[int, Geometry] = {}
-        changed: dict[int, ChangedFaces] = {}
-        for subject, (geometry, faces) in reading.geometry.items():
+        for subject, geometry in reading.geometry.items():
+            faces = reading.faces.get(subject)
             if subject in self._obstacles.slots:
-                self._obstacles.require_unchanged(subject, geometry.points, faces is None, time)
+                self._obstacles.require_unchanged(subject, geometry.points, faces is None, reading.time)
             elif faces is not None or not self._fits.is_fitted_to(subject, geometry.points):
                 refits[subject] = geometry
-                if faces is not None:
-                    changed[subject] = faces
         if refits:
             self._flush()
+            for subject in refits.keys() & reading.faces.keys():
+                self._fits.set_triangles(subject, refits[subject].points, *reading.faces[subject])
             self._changed |= refits.keys()
-            for subject, faces in changed.items():
-                self._fits.set_triangles(subject, refits[subject].points, *faces)
             errors = self._fits.fit(list(refits), list(refits.values()), is_wanted)
-            self.skips.log(Skip(subject, time, describe_error(error)) for subject, error in errors.items())
-        return reading.poses
+            self.skips.log(
+                Skip(subject, reading.time, describe_error(error)) for subject, error in errors.items()
+            )
+
+    def _shapes_of(self, subjects: Ints, reading: Reading) -> tuple[Any, Bools, Floats | None, list[Skip]]:
+        """Compute the shapes of sorted `subjects` (m,), all obstacles included, as they were read.
+
+        Returns the shapes, without any of obstacles; which subjects are present (m,); the poses of obstacles;
+        and the subjects that are skipped.
+        """
+        time, present = reading.time, reading.present.copy()
+        matrices = np.where(present[:, None, None], reading.matrices, np.eye(4))
+        # Not a number compares as False.
+        is_finite = np.asarray((np.abs(matrices) <= MAX_COORDINATE).all(axis=(1, 2)))
+        reason = f"its location or scale is not a number up to {MAX_COORDINATE:g}"
+        skips = [Skip(index, time, reason) for index in subjects[~is_finite].tolist()]
+        matrices[~is_finite] = np.eye(4)
+        is_obstacle = self._obstacles.mask[subjects]
+        has_shape = self._fits.is_fitted[subjects] | is_obstacle
+        present &= is_finite
+        unfitted = subjects[present & ~has_shape].tolist()
+        skips += [Skip(index, time, "it could not be fitted") for index in unfitted]
+        present &= has_shape
+        poses = None
+        if is_obstacle.any():
+            poses = self._obstacles.poses(matrices[is_obstacle], present[is_obstacle], time)
+        bodies = subjects[~is_obstacle]
+        skins = None if self._skins is None else self._skins.boxes(bodies, np.full(len(bodies), time))
+        shapes, errors = self._fits.shapes_at(bodies, matrices[~is_obstacle], skins)
+        for index, error in errors.items():
+            skips.append(Skip(index, time, describe_error(error)))
+            present[np.searchsorted(subjects, index)] = False
+        return shapes, present, poses, skips

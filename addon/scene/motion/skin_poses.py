@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -77,7 +78,7 @@ class SkinPoses:
         """Take skins, among `count` subjects, and the transforms of all their bones."""
         self.is_skinned: Bools = np.zeros(count, dtype=bool)
         # Matrices of all at the last times: those of boxes are the ones between which bones move.
-        self._recent: tuple[Floats, Singles] | None = None
+        self._recent: deque[tuple[Floats, Singles]] = deque(maxlen=2)
         # By subject, of the boxes computed last.
         self._outermost = {skin.subject: RecentPoints() for skin in skins}
         self._transforms = transforms
@@ -180,22 +181,20 @@ class SkinPoses:
 
     def _world(self, times: Floats) -> Singles:
         """World matrices (t, n, 4, 4) of all objects and bones at increasing times (t,)."""
-        if self._recent is not None:
-            known, matrices = self._recent
+        for known, matrices in self._recent:
             places = np.minimum(np.searchsorted(known, times), len(known) - 1)
             if np.array_equal(known[places], times):
                 return matrices if len(times) == len(known) else matrices[places]
-        self._recent = times, self._transforms.world_matrices(rounded_times(times))
-        return self._recent[1]
+        self._recent.append((times, self._transforms.world_matrices(rounded_times(times))))
+        return self._recent[-1][1]
 
-    def moved(self, times: Floats) -> Bools:
-        """Mask (t, n) of skinned subjects that a bone moves between times (t + 1,)."""
-        result = np.zeros((len(times) - 1, len(self.is_skinned)), dtype=bool)
-        first = self._transforms.world_matrices(rounded_times(times[:1]))
-        matrices = self._world(times[1:])
-        differs = (matrices != np.concatenate([first, matrices[:-1]])).any(axis=(2, 3))
+    def moved(self, begin: float, end: float) -> Bools:
+        """Mask (n,) of skinned subjects that a bone moves from one time to another."""
+        before, after = (self._world(np.array([time]))[0] for time in (begin, end))
+        differs = (before != after).any(axis=(1, 2))
+        result = np.zeros(len(self.is_skinned), dtype=bool)
         for skin in self._skins:
-            result[:, skin.subject] = differs[:, skin.rows].any(axis=1)
+            result[skin.subject] = differs[skin.rows].any()
         return result
 
     def deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:

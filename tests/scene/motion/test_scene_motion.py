@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon.core import Sphere
-from addon.scene.motion.posed_shapes import MeshObstacles
+from addon.scene.motion.obstacles import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import FitSettings, Selection
 from addon.scene.subjects.find import find_subjects

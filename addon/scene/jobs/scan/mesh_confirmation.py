@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -34,7 +34,7 @@ from ...blender.animated import may_deform, turning_times
 from ...blender.frames import go_to, scene_by_uid
 from ...blender.instances import visible_instances
 from ...blender.mesh_data import triangle_indices, vertex_positions
-from ...motion.frame_reader import EvaluatedSubject
+from ...blender.private_scene import PrivateScene
 from ...motion.known_motion import CurvePoses
 from ...motion.scene_motion import SceneMotion
 from ...settings import Modifiers
@@ -186,6 +186,14 @@ class _CurveMesh:
         return float(chords.offset[0] + chords.linear[0] * self._reach)
 
 
+class _Evaluated(NamedTuple):
+    """A subject that was evaluated: its evaluated object, and its world matrix (4, 4)."""
+
+    subject: int
+    object: bpy.types.Object
+    matrix: Floats
+
+
 class _MeshCache:
     """Meshes of subjects, each read once. Raises _UntestableError for those that cannot be tested."""
 
@@ -193,7 +201,13 @@ class _MeshCache:
         self, scene_uid: int, subjects: Sequence[Subject], motion: SceneMotion, span: tuple[float, float]
     ) -> None:
         self._scene_uid, self._subjects, self._span = scene_uid, subjects, span
-        self._sources, self._modifiers = motion.sources, motion.reader.modifiers
+        self._sources, self._modifiers, self._uids = (
+            motion.sources,
+            motion.reader.modifiers,
+            motion.reader.uids,
+        )
+        # A scene of the subjects that are evaluated by themselves.
+        self._alone: PrivateScene | None = None
         self._meshes: dict[int, _CachedMesh] = {}
         self._known: dict[int, _CurveMesh | None] = {}
 
@@ -266,29 +280,37 @@ class _MeshCache:
                 poses[shown.subject] = shown.matrix
         return poses[pair[0]], poses[pair[1]]
 
-    def _evaluated(self, subjects: Sequence[int], time: float) -> Iterator[EvaluatedSubject]:
-        """Evaluate some subjects at `time`. Raises _UntestableError after them if one is not present."""
+    def _evaluated(self, subjects: Sequence[int], time: float) -> Iterator[_Evaluated]:
+        """Evaluate some subjects at `time`, alone if they are the same without the rest of their scene.
+
+        Raises _UntestableError after them if one is not present.
+        """
         missing = set(subjects)
         if not missing:
             return
-        is_alone = bool(self._sources.is_elsewhere[list(subjects)].all())
-        for shown in self._sources.evaluated(time, subjects) if is_alone else self._visible(missing, time):
-            missing.discard(shown.subject)
-            yield shown
+        if self._sources.is_elsewhere[list(subjects)].all():
+            uids = {int(self._uids[subject]): subject for subject in subjects}
+            if self._alone is None:
+                self._alone = PrivateScene(scene_by_uid(self._scene_uid), uids)
+            self._alone.replace(uids)
+            shown: Iterator[Any] = (
+                (uids[item.original.session_uid], item, item) for item in self._alone.evaluate(time).objects
+            )
+        else:
+            keys = {self._subjects[subject].key: subject for subject in subjects}
+            go_to(scene_by_uid(self._scene_uid), time)
+            visible = visible_instances(bpy.context.evaluated_depsgraph_get())
+            shown = (
+                (keys[item.key], item.instance.object, item.instance) for item in visible if item.key in keys
+            )
+        for subject, evaluated, source in shown:
+            missing.discard(subject)
+            yield _Evaluated(subject, evaluated, np.array(source.matrix_world, dtype=np.float64))
         if missing:
             raise _UntestableError(NotVerified.ABSENT)
 
-    def _visible(self, subjects: Collection[int], time: float) -> Iterator[EvaluatedSubject]:
-        """Iterate over some subjects in the user's scene at `time`."""
-        wanted = {self._subjects[subject].key: subject for subject in subjects}
-        go_to(scene_by_uid(self._scene_uid), time)
-        for item in visible_instances(bpy.context.evaluated_depsgraph_get()):
-            if item.key in wanted:
-                matrix = np.array(item.instance.matrix_world, dtype=np.float64)
-                yield EvaluatedSubject(wanted[item.key], item.instance.object, matrix)
 
-
-def _read(shown: EvaluatedSubject, modifiers: Modifiers) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+def _read(shown: _Evaluated, modifiers: Modifiers) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Vertices (n, 3) of a subject in object space, and its triangles (t, 3), at least one."""
     points, triangles = vertex_positions(shown.object, modifiers), triangle_indices(shown.object, modifiers)
     if not len(triangles):

@@ -10,7 +10,7 @@ import numpy as np
 
 from addon.core.progress import run_to_end
 from addon.scene.jobs.bounds import compute_bounds
-from addon.scene.motion.posed_shapes import MeshObstacles
+from addon.scene.motion.obstacles import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
 from tests.scene.building import (

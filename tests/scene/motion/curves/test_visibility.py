@@ -75,7 +75,7 @@ def test_objects_are_shown_when_blender_shows_them():
     near = (switches[:, None] + np.array([-3e-4, -1.5e-4, -5e-5, 0, 5e-5])).ravel()
     times = np.unique([*np.arange(FIRST * 16, LAST * 16 + 1) / 16, *near])
     times = times[(times >= FIRST) & (times <= LAST)]
-    shown = poses.are_shown(times, np.arange(40))
+    shown = poses.visibility.are_shown(poses.rows, times[:, None])
     np.testing.assert_array_equal(shown, shown_by_blender(items, times))
     # All changes are switches.
     is_change = (shown[1:] != shown[:-1]).any(axis=1)
@@ -91,7 +91,7 @@ def test_curve_with_an_index_hides_too():
     times = np.arange(FIRST, LAST + 1.0)
     shown = shown_by_blender([item], times)
     assert shown[:, 0].tolist() == [time < 5 for time in times]
-    np.testing.assert_array_equal(poses.are_shown(times, np.array([0])), shown)
+    np.testing.assert_array_equal(poses.visibility.are_shown(poses.rows, times[:, None]), shown)
 
 
 def test_object_that_something_else_hides_is_not_known():

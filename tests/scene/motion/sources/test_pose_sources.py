@@ -12,7 +12,7 @@ from addon.core.progress import run_to_end
 from addon.formats import dumps
 from addon.scene.blender.private_scene import keeping_open
 from addon.scene.jobs.bounds import compute_bounds
-from addon.scene.motion.posed_shapes import MeshObstacles
+from addon.scene.motion.obstacles import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
 from tests.scene.blender.animated.switching_scene import known_subjects
