@@ -7,12 +7,11 @@ scene at a few times before they are relied on.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, Capsule, MotionBound, Obb, Shape, Sphere
+from ...core import Aabb, MotionBound, Shape, Sphere
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
@@ -26,7 +25,7 @@ from ...core.motion.samples import KNOWN_SHORTEST
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
 from ..fitting.fit_cache import FitCache
-from ..settings import SHAPE_KINDS, ShapeName
+from ..settings import SHAPE_KINDS, ShapeKind, ShapeName
 from .channels import Visibility
 from .skin_poses import SkinPoses
 from .skinned_meshes import read_skin_poses
@@ -208,10 +207,7 @@ class KnownShapes:
         """
         self._poses = poses
         kind = SHAPE_KINDS[shape]
-        self._bound_surface, self._farthest = _BOUNDS.get(kind.fitted_as), kind.farthest
-        if self._bound_surface is None and kind.fitted_as is not Aabb:
-            # Its surface may deviate in another way.
-            raise TypeError(f"the motion of {kind.label} has no bound")
+        self._bound_surface, self._farthest = _bound_of_surface(kind), kind.farthest
         transforms, is_skinned = poses.transforms, poses.is_skinned
         self._only_moves = poses.is_known & ~is_skinned & only_moves(transforms)[poses.rows]
         is_known = poses.is_known & is_eligible & fits.is_fitted
@@ -314,11 +310,6 @@ def axes_turn(first: Floats, linear: Floats) -> Bools:
     return np.asarray((np.abs(after - before) > _TURN).any(axis=(-2, -1)))
 
 
-def _bound_points(points: Floats, chords: TransformChords, reach: Floats) -> Floats:
-    """Bound the deviation (m,) of spheres, which is that of points: no axes turn."""
-    return points
-
-
 def _bound_axis(points: Floats, chords: TransformChords, reach: Floats) -> Floats:
     """Bound the deviation (m,) of capsules: their axis turns no more than the object, on the shortest arc."""
     begin, end = chords.begin[:, :3, :3], chords.end[:, :3, :3]
@@ -338,9 +329,18 @@ def _bound_axes(points: Floats, chords: TransformChords, reach: Floats) -> Float
     return np.asarray(np.fmin(_bound_axis(points, chords, reach), points + largest * reach * chords.arc))
 
 
-_BOUNDS: dict[Any, Callable[[Floats, TransformChords, Floats], Floats]] = {
-    Sphere: _bound_points,
-    Capsule: _bound_axis,
-    Obb: _bound_axes,
-}
-"""Bounds of the deviation of surfaces, by the classes of shapes that are moved; boxes are fitted."""
+def _bound_of_surface(shape: ShapeKind) -> Callable[[Floats, TransformChords, Floats], Floats] | None:
+    """Find the bound of the deviation of surfaces; None for boxes that are fitted.
+
+    Raises TypeError for any other shape, because its surface may deviate in another way.
+    """
+    kind = shape.fitted_as
+    if kind is Aabb:
+        return None
+    if kind is Sphere:  # no axes turn: its deviation is that of points
+        return lambda points, _chords, _reach: points
+    if kind is not None and shape.farthest < np.inf:
+        for name, bound in (("axis", _bound_axis), ("rotation", _bound_axes)):
+            if name in kind.field_shapes:
+                return bound
+    raise TypeError(f"the motion of {shape.label} has no bound")

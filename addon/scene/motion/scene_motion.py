@@ -175,6 +175,8 @@ class SceneMotion:
         self._kept_faces = dict(self.reader.faces)
         self._first_linear: Floats | None = None
         self._is_rotating: Bools = np.zeros(count, dtype=bool)
+        # Those that are noted as absent, once.
+        self._was_absent: Bools = np.zeros(count, dtype=bool)
         # Subjects whose vertices or faces have changed since that frame, or between frames.
         self._changed: set[int] = set()
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
@@ -365,7 +367,10 @@ class SceneMotion:
     def _sample_frame(self, reading: Reading, moved: Bools) -> Sample:
         """Compute the shapes of all subjects as they were read; notes which are skipped."""
         shapes, present, poses, skips = self._shapes_of(self._all, reading)
-        skips += [Skip(index, reading.time, None) for index in np.flatnonzero(~present).tolist()]
+        absent = np.flatnonzero(~(present | self._was_absent))
+        if len(absent):
+            self._was_absent |= ~present
+            skips += [Skip(index, reading.time, None) for index in absent.tolist()]
         if skips:
             self.skips.log(skips)
         return Sample(shapes, present, poses, moved)
