@@ -88,6 +88,26 @@ def test_objects_that_need_the_whole_scene_are_found_and_all_others_are_the_same
         assert differences(motion, played, times) == []
 
 
+def test_recorded_boxes_of_a_bent_mesh_beside_evaluated_objects_are_those_of_playing():
+    open_empty_file()
+    for build in (copied_location, mesh_bent_by_an_armature, shape_keys, driver_of_the_frame):
+        build()
+    bent = next(item for item in bpy.context.scene.objects if item.vertex_groups)
+    # Its box follows from the curves of the bones, and those of the others from a private scene.
+    bent.modifiers["Armature"].use_deform_preserve_volume = False
+    motion, played = motion_of_scene(TIMES), motion_of_scene(TIMES, is_played=True)
+    assert not motion.sources.is_played
+    assert [motion.sources.curves.is_skinned.sum(), known_subjects(motion).sum()] == [1, 1]
+    with keeping_open():
+        for time in TIMES:
+            motion.record(time)
+        recorded = motion.recorded().shapes
+    for frame, time in enumerate(TIMES):
+        expected = played.sample(time).shapes
+        assert np.abs(recorded.min[frame] - expected.min).max() < 1e-5
+        assert np.abs(recorded.max[frame] - expected.max).max() < 1e-5
+
+
 @pytest.mark.parametrize("path", sample_files(), ids=lambda path: path.name)
 def test_objects_of_sample_files_are_the_same_in_their_source(path):
     load(path)
