@@ -233,10 +233,8 @@ class PoseSources:
         shown: list[_Shown] = []
         objects = ObjectReader(reader.uids)
         # The first, the last, and some in between, one of them between frames.
-        deforms, rows = (
-            is_own & reader.may_deform,
-            np.unique(np.linspace(0, len(times) - 1, _COMPARED).round().astype(int)).tolist(),
-        )
+        rows = np.unique(np.linspace(0, len(times) - 1, _COMPARED).round().astype(int)).tolist()
+        deforms = is_own & reader.may_deform
         compared = [times[row] for row in rows]
         if len(compared) > 2:
             compared[1] = (compared[1] + times[rows[1] + 1]) / 2

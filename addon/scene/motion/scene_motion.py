@@ -135,8 +135,8 @@ class SceneMotion:
         may_be_owner = instance_owner_filter(scene, selection)
         self.may_have_late_instances = any(
             isinstance(block, bpy.types.Object)
-            and may_be_owner(full_name_of(block.original))
             and may_have_instances(block.original)
+            and may_be_owner(full_name_of(block.original))
             for block in depsgraph.ids
         )
         reader.needs_walk |= self.may_have_late_instances

@@ -243,7 +243,8 @@ class TransformCurves:
             return False
         # Another object may give this one its location.
         source: Any = _source_of_location(item)
-        channels, of_source = channels_of_object(item), channels_of_object(source)
+        channels = channels_of_object(item)
+        of_source = channels if source == item else channels_of_object(source)
         if channels is None or of_source is None:
             return False
         if source != item:
