@@ -88,7 +88,7 @@ def test_objects_that_need_the_whole_scene_are_found_and_all_others_are_the_same
         assert differences(motion, played, times) == []
 
 
-def test_recorded_boxes_of_a_bent_mesh_beside_evaluated_objects_are_those_of_playing():
+def test_recorded_boxes_of_a_bent_mesh_and_of_evaluated_objects_are_those_of_playing():
     open_empty_file()
     for build in (copied_location, mesh_bent_by_an_armature, shape_keys, driver_of_the_frame):
         build()
