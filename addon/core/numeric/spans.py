@@ -1,4 +1,4 @@
-"""Spans on many lines: their unions, which spans these cover, and positions between cuts."""
+"""Spans on many lines: their unions, which spans these cover, positions between cuts, and runs."""
 
 from __future__ import annotations
 
@@ -53,6 +53,13 @@ def span_runs(line: Ints, start: Floats, end: Floats) -> tuple[Ints, Bools, Floa
     begins = np.ones(len(line), dtype=bool)
     begins[1:] = (line[1:] != line[:-1]) | (start[1:] > latest[:-1])
     return order, begins, latest
+
+
+def is_run_start(values: Ints) -> Bools:
+    """Mask (m,) of sorted values that differ from the one before."""
+    starts = np.ones(len(values), dtype=bool)
+    starts[1:] = values[1:] != values[:-1]
+    return starts
 
 
 class CutLines:

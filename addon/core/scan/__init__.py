@@ -7,11 +7,9 @@ In reading order:
 | `scan` | `scan_contacts` and `ScanSettings`: reads samples, if any are needed, and goes block by block |
 | `pair_scanner` | solves the near pairs of a block |
 | `pair_filter` | which pairs are tested, by settings |
-| `candidates` | near pairs: boxes over long intervals, then over short ones, then spheres |
-| `steps` | shapes over single intervals, as their motion gives them |
+| `candidates` | shapes over intervals; near pairs: by boxes over long ones, then short ones, then spheres |
 | `subdivision` | assessment of linear motion, and splits of the intervals in which it does not decide |
 | `least` | the least separation of each contact |
-| `records` | contacts and separations of pairs, as tables |
 | `pair_cache` | what is known of each pair so far, and descriptions of contacts from solved pieces |
 | `report` | contacts and near misses |
 | `sections` | cuts long scans into sections for several processes, and joins their records |

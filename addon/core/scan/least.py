@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.spans import CutLines, span_runs
-from .records import time_within
+from ..progress import ContactMotion
+
+MOTIONS: tuple[ContactMotion, ...] = get_args(ContactMotion)
+LINEAR, SAMPLED, PROVEN = range(3)
+"""Indices of `MOTIONS`."""
+
+
+def time_within(begin: Floats, end: Floats, part: Floats) -> Floats:
+    """Interpolate times (m,) in frames at `part` (m,) in [0, 1] of intervals, exact at both ends."""
+    return np.where(part == 1, end, begin + part * (end - begin))
 
 
 class ContactLeast:

@@ -19,12 +19,13 @@ from ..interval.rotating import may_touch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..motion.motion import Motion, ObstacleSpace
 from ..motion.samples import SampledMotion
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
+from ..numeric.spans import is_run_start
 from ..progress import scaled
-from .candidates import Candidates, CenterPaths, NearCells, NearSearch, SubjectSizes, undecided_cells
-from .pair_cache import PairCache, SolvedPieces, records_of_rows
+from ..shapes import Sphere
+from .candidates import Candidates, CenterPaths, NearCells, NearSearch, undecided_cells
+from .pair_cache import IntervalRecords, PairCache, ScannerRecords, SolvedPieces, records_of_rows
 from .pair_filter import PairFilter
-from .records import IntervalRecords, ScannerRecords, is_run_start
 from .subdivision import PairIntervals, Subdivision
 
 _CANDIDATES_PER_CHUNK = 1 << 16
@@ -80,7 +81,8 @@ class PairScanner:
         self._subject_of = plan.subjects_in(space)
         self._count = plan.pair_filter.count
         self._cache = PairCache()
-        self._sizes = SubjectSizes(self._subject_of, self._count, plan.is_whole)
+        # Sizes of subjects, NaN until measured.
+        self._sizes = np.full(self._count, np.nan)
         self._has_moved = np.zeros(self._count, dtype=bool)
         # Shapes that were present in the last interval that was solved.
         self._was_present = np.ones(len(self._subject_of), dtype=bool)
@@ -88,8 +90,24 @@ class PairScanner:
         self.instants = 0.0
 
     def measure(self, times: Floats) -> None:
-        """Measure subjects that are present for the first time at one of some times (k,)."""
-        self._sizes.measure(self.motion, times)
+        """Measure subjects that are present for the first time at one of some times (k,).
+
+        Their size is the radius of a sphere, or half the diagonal of the box around their shapes.
+        """
+        new = np.flatnonzero(np.isnan(self._sizes[self._subject_of]))
+        present = self.motion.are_present(np.tile(new, len(times)), np.repeat(times, len(new)))
+        present = present.reshape(len(times), -1)
+        first, new = times[present.argmax(axis=0)], new[present.any(axis=0)]
+        if not len(new):
+            return
+        shapes = self.motion.at(new, first[present.any(axis=0)])
+        if self._plan.is_whole and isinstance(shapes, Sphere):
+            self._sizes[new] = shapes.radius
+            return
+        boxes, subject_of = shapes.aabb(), self._subject_of[new]
+        starts = np.flatnonzero(is_run_start(subject_of))
+        low, high = np.minimum.reduceat(boxes.min, starts), np.maximum.reduceat(boxes.max, starts)
+        self._sizes[subject_of[starts]] = length((high - low) / 2)
 
     @property
     def sampled(self) -> SampledMotion:
@@ -118,7 +136,7 @@ class PairScanner:
         """Process a block, see `process`; yields the part of it that is done."""
         plan, motion, is_instant = self._plan, self.motion, bool(times[0] == times[-1])
         self.measure(times)
-        margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + plan.clearance / 2
+        margin = np.nan_to_num(self._sizes[self._subject_of] / 2) + plan.clearance / 2
         # At an instant, pairs at rest are tested too.
         every = np.arange(len(self._subject_of))
         present = motion.are_present(every, np.full(len(every), times[0]))
@@ -136,7 +154,7 @@ class PairScanner:
             self._has_moved |= is_moving
         subjects = self._subject_of[near.pairs].T
         candidates = self._cache.candidates(
-            near.pairs, plan.pair_filter.keys(*subjects), np.minimum(*self._sizes.of_subject[subjects])
+            near.pairs, plan.pair_filter.keys(*subjects), np.minimum(*self._sizes[subjects])
         )
         cells, continued = yield from self._undecided(near, times, candidates)
         pieces = SolvedPieces(plan.clearance, plan.first_time)
@@ -274,7 +292,7 @@ class PairScanner:
 
     def records(self) -> ScannerRecords:
         """Return all that was found so far."""
-        pairs, size = self._cache.pairs, self._sizes.of_subject
+        pairs, size = self._cache.pairs, self._sizes
         i, j = np.divmod(pairs.keys, max(1, self._count))
         pairs = pairs.replaced(is_near=pairs.least <= np.minimum(size[i], size[j]))
         return ScannerRecords(pairs, self._cache.spans(), self._has_moved)

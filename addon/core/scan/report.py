@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges
 from ..progress import ContactMotion
-from .records import VECTORS
+
+VECTORS = frozenset({"point", "normal", "velocity", "direction"})
+"""Columns of contacts with three numbers in each row."""
 
 
 class ContactInterval(NamedTuple):

@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 from ..errors import InvalidShapeError
 from ..motion.motion import ObstacleSpace
 from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges
+from ..numeric.spans import is_run_start
+from .least import MOTIONS
+from .pair_cache import ContactSpans, PairRecords, ScannerRecords
 from .pair_scanner import ScanPlan
-from .records import MOTIONS, VECTORS, ContactSpans, PairRecords, ScannerRecords, is_run_start
-from .report import Clearances, ContactReport, Contacts, Intervals, NearMisses, PairContacts
+from .report import VECTORS, Clearances, ContactReport, Contacts, Intervals, NearMisses, PairContacts
 
 SECTION_INTERVALS = 250
 """Intervals of a section: so many that the additional work for each section does not matter."""

@@ -28,8 +28,7 @@ from ..progress import scaled
 from ..shapes import Aabb, Sphere, concatenated, where_shapes
 from ..sweep.dispatch import time_of_impact
 from .candidates import DEPTH_TOLERANCE, Candidates, NearCells, may_be_deeper
-from .least import ContactLeast
-from .records import LINEAR, PROVEN, SAMPLED, time_within
+from .least import LINEAR, PROVEN, SAMPLED, ContactLeast, time_within
 
 _LATER_TOLERANCE = 5e-3
 """Frames by which ends of contacts may be off, and further contacts of a pair."""

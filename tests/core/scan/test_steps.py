@@ -5,9 +5,8 @@ import pytest
 
 from addon.core import MotionBound, Obb
 from addon.core.numeric.arrays import rotation_matrix
-from addon.core.scan.candidates import NearSearch
+from addon.core.scan.candidates import NearSearch, bounded_steps, placed_steps
 from addon.core.scan.pair_filter import PairFilter
-from addon.core.scan.steps import bounded_steps, placed_steps
 from tests.core.scan.known.paths import Polylines
 from tests.finished import finished
 from tests.tiers import times as tier_times
