@@ -62,7 +62,7 @@ FAULTS = (
         "envelope: no sub-frame samples",
     ),
     (
-        "core/scan/subdivision.py",
+        "core/scan/rounds.py",
         "np.minimum(enter_error, 1.0)",
         "np.zeros_like(enter_error)",
         "contact time: uncertainty of zero",

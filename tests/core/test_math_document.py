@@ -29,7 +29,7 @@ from addon.core import (
     witness_points,
 )
 from addon.core.motion import samples
-from addon.core.scan import scan, subdivision
+from addon.core.scan import rounds, scan, subdivision
 from tests.paths import TOP
 
 DOCS = TOP / "docs"
@@ -64,10 +64,10 @@ def pairs_in_table() -> set[frozenset[str]]:
     ("sentence", "value"),
     [
         ("0.0002 frames for the first contact of a pair", samples.FIRST_TOLERANCE),
-        ("and 0.005 for later contacts and for all ends", subdivision._LATER_TOLERANCE),
+        ("and 0.005 for later contacts and for all ends", rounds.LATER_TOLERANCE),
         (
             "until their corners deviate from their chords by at most a thousandth of the size",
-            subdivision._TURN * samples.GRAZE,
+            rounds.TURN * samples.GRAZE,
         ),
         ("if they are below 1e-4 of the smaller object's size", samples.GRAZE),
         ("or below 2^-21 of the largest coordinate", subdivision._ROUNDING),

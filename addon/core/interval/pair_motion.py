@@ -8,7 +8,7 @@ estimate without it, and a kink half way through an interval needs all of it. Ap
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from ..distance.dispatch import Solid, separation, witness_points
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Table, cross, dot, length, normalized, transform_vectors
-from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
+from ..shapes import Aabb, Capsule, Obb, Shape, Sphere, concatenated
 from ..sweep.dispatch import TIMES_WITHIN, overlap_span, time_of_impact
 from ..sweep.interpolation import RotationPath, arc, at, rotation_angle, rotation_axis_angle
 
@@ -39,6 +39,15 @@ class PairMotion(Table):
         """Return the pairs at an index, slice, mask or list of rows."""
         shapes: list[Any] = [shape if isinstance(shape, TriangleMesh) else shape[rows] for shape in self]
         return PairMotion(*shapes)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[PairMotion]) -> PairMotion:
+        """Join pairs of the same types, at least one part."""
+        shapes: list[Any] = [
+            sides[0] if isinstance(sides[0], TriangleMesh) else concatenated(*sides)
+            for sides in zip(*parts, strict=True)
+        ]
+        return cls(*shapes)
 
     def reversed_in_time(self) -> PairMotion:
         """Return the motion from end to start."""

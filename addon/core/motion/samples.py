@@ -344,7 +344,9 @@ class SampledMotion:
         return np.asarray(self._frames.present[np.searchsorted(self.times, times), shapes])
 
     def poses_at(self, times: Floats) -> Floats:
-        """Poses (m, 4, 4) of the obstacle at frames and samples (m,)."""
+        """Poses (m, 4, 4) of the obstacle at frames and samples (m,); one that is certain is at rest."""
+        if self.is_certain[-1]:
+            return np.broadcast_to(np.eye(4), (len(times), 4, 4))
         frame = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
         poses: Floats = self._frames.poses[frame]
         for row in np.flatnonzero(self.times[frame] != times).tolist():

@@ -399,8 +399,15 @@ class Table:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:
-        """Join the rows of tables of arrays, at least one, in order."""
-        return cls(*(np.concatenate(columns, axis=cls._axis) for columns in zip(*parts, strict=True)))
+        """Join the rows of tables of arrays and tables, at least one, in order."""
+        return cls(
+            *(
+                columns[0].concatenate(columns)
+                if isinstance(columns[0], Table)
+                else np.concatenate(columns, axis=cls._axis)
+                for columns in zip(*parts, strict=True)
+            )
+        )
 
     def assign(self, rows: Any, new: Self) -> None:
         """Overwrite rows of the arrays in place."""

@@ -8,8 +8,8 @@ In reading order:
 | `pair_scanner` | solves the near pairs of a block |
 | `pair_filter` | which pairs are tested, by settings |
 | `candidates` | shapes over intervals; near pairs: by boxes over long ones, then short ones, then spheres |
-| `subdivision` | assessment of linear motion, and splits of the intervals in which it does not decide |
-| `least` | the least separation of each contact |
+| `subdivision` | rounds of solving near pairs, split where linear motion does not decide |
+| `rounds` | pairs of one round, assessment of their linear motion, and the least separation of each contact |
 | `pair_cache` | what is known of each pair so far, and descriptions of contacts from solved pieces |
 | `report` | contacts and near misses |
 | `sections` | cuts long scans into sections for several processes, and joins their records |

@@ -57,6 +57,17 @@ class Candidates(Table):
         """
         return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + CHAIN_ROUNDING))
 
+    def movers(self, has_mesh: bool) -> Ints:
+        """Shapes (2, m) of the pairs; (1, m) where the second one is the mesh of an obstacle."""
+        return self.pairs[:, : 1 if has_mesh else 2].T
+
+
+def next_jumps(motion: Motion, movers: Ints, begin: Floats, end: Floats) -> Floats:
+    """Return the first times (m,) in intervals at which any of the shapes (s, m) jumps; inf for none."""
+    sides = len(movers)
+    jumps = motion.breaks(movers.ravel(), np.tile(begin, sides), np.tile(end, sides))
+    return np.asarray(jumps.reshape(movers.shape).min(axis=0))
+
 
 DEPTH_TOLERANCE = 0.01
 """Part of a pair's size by which its greatest depth or its gap may be off, for want of samples."""

@@ -6,22 +6,22 @@ operations. Memory grows with these pairs and their contacts, never with the num
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Generator, Iterator
-from typing import NamedTuple
+from collections.abc import Generator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..distance.dispatch import witness_points
-from ..interval.pair_motion import IntervalContacts, PairImpact
-from ..motion.motion import to_world
+from ..interval.pair_motion import PairImpact, PairMotion
+from ..mesh.triangle_mesh import TriangleMesh
+from ..motion.motion import Motion, to_world
+from ..motion.samples import SampledMotion
 from ..numeric.arrays import Bools, Floats, Ints, Table, cross, largest_component, length
 from ..numeric.spans import is_run_start, span_runs
 from ..shapes import Sphere
 from ..sweep.interpolation import RotationPath
-from .candidates import Candidates
-from .least import LINEAR, time_within
-from .subdivision import PairIntervals, Subdivision
+from .candidates import Candidates, next_jumps
+from .rounds import LINEAR, PROVEN, Round, time_within
 
 _UNSTEADY = 0.05
 """Part of its path by which a pair may deviate from linear motion if its velocity is known."""
@@ -29,6 +29,14 @@ _STEADY = 1e-4
 """Part of its path by which a pair may deviate from linear motion that gives its velocity as well as any."""
 _POSE_ROUNDING = 2.0**-22
 """Part of the coordinates that the poses of both shapes, at both ends of an interval, lose to rounding."""
+_BEFORE, _JUST_BEFORE_CONTACT = 2.0**-10, 2.0**-17
+"""Frames before a contact between which its velocity is measured; a jump at the contact itself is later."""
+_LONGER, _LENGTHS = 4.0, 5
+"""Ratio and number of the lengths of time over which velocities are measured: the longest is 1/4 frame."""
+_ENOUGH = 1e-4
+"""Part of a velocity that may be rounding: if it is more, longer times are tried."""
+_ROUNDING_OF_POSE = 2.0**-23
+"""Part of the coordinates that is lost in a pose of single precision."""
 _SLOW = 1e-3
 """Part of the size of a pair that it moves in a frame if it is too slow for that to matter."""
 _TOUCH = 1e-9
@@ -149,178 +157,206 @@ class ScannerRecords(NamedTuple):
     has_moved: Bools
 
 
-class Pieces(NamedTuple):
+class Pieces(Table):
     """Solved pieces (r,) of contacts: pairs in intervals or parts of them, in which they touch.
 
-    subdivision : Subdivision
-    intervals : PairIntervals, (r,)
-    contacts : IntervalContacts, (r,)
-    poses : (r, 2, 4, 4) float or None. Poses of the obstacle at begin and end of the intervals.
+    candidates : Candidates, (r,)
+    how : (r,) int. Motion from which the contact follows, an index of `MOTIONS`.
+    solved : Round, (r,)
     """
 
-    subdivision: Subdivision
-    intervals: PairIntervals
-    contacts: IntervalContacts
-    poses: Floats | None
+    candidates: Candidates
+    how: Ints
+    solved: Round
 
-    def take(self, rows: Ints) -> Pieces:
-        """Return some of the pieces."""
-        poses = None if self.poses is None else self.poses[rows]
-        return Pieces(self.subdivision, self.intervals.take(rows), self.contacts.take(rows), poses)
-
-    @property
-    def size(self) -> Floats:
-        """Size (r,) of the smaller subject."""
-        return np.asarray(self.subdivision.candidates.size[self.intervals.rows])
-
-    @property
-    def steps(self) -> Floats:
-        """Length (r,) of the intervals in frames."""
-        return self.intervals.end - self.intervals.begin
-
-    @property
-    def is_certain(self) -> Bools:
-        """Mask (r,) of pairs whose motion is certain."""
-        return np.asarray(self.subdivision.is_certain[self.intervals.rows])
-
-    def to_world(self, time: Floats, point: Floats, *vectors: Floats) -> list[Floats]:
-        """Transform points and vectors (r, 3) at times (r,) in [0, 1] to world space."""
-        if self.poses is None:
-            return [point, *vectors]
-        moved = [to_world(self.poses[:, 0], self.poses[:, 1], time, point, vector) for vector in vectors]
-        return [moved[0][0], *(vector for _, vector in moved)]
+    def records(self) -> IntervalRecords:
+        """Make records (r,) of the pieces, from which they are not described."""
+        solved, contacts = self.solved, self.solved.contacts
+        enter, leave, least_time = (
+            time_within(solved.begin, solved.end, part)
+            for part in (contacts.enter, contacts.leave, contacts.least_time)
+        )
+        uncertainty, piece = solved.uncertainty * (solved.end - solved.begin), np.full(len(self.how), -1)
+        keys = self.candidates.keys
+        return IntervalRecords(keys, enter, leave, contacts.least, least_time, uncertainty, self.how, piece)
 
 
-class SolvedPieces:
-    """Pieces of contacts of one block, described on demand.
+class Descriptions:
+    """Descriptions of the contacts of one block, from their pieces.
 
     Most pieces continue a contact that began before and is deeper elsewhere, so they need no description.
     """
 
-    def __init__(self, clearance: float, first_time: float) -> None:
+    def __init__(
+        self, motion: Motion, mesh: TriangleMesh | None, clearance: float, first_time: float
+    ) -> None:
+        self._motion, self._mesh = motion, mesh
         self._clearance, self._first_time = clearance, first_time
         self._added: list[Pieces] = []
-        self._offsets = [0]
+        self._ends: list[int] = []
 
-    def add(
-        self, subdivision: Subdivision, intervals: PairIntervals, contacts: IntervalContacts, rows: Ints
-    ) -> Ints:
-        """Add rows (r,) of a round that touch, and return their numbers among all."""
-        intervals, begin = intervals.take(rows), self._offsets[-1]
-        poses = subdivision.poses_at(intervals.begin, intervals.end)
-        self._added.append(Pieces(subdivision, intervals, contacts.take(rows), poses))
-        self._offsets.append(begin + len(rows))
-        return np.arange(begin, self._offsets[-1])
+    def add(self, pieces: Pieces) -> Ints:
+        """Add pieces (r,), and return their numbers among all."""
+        begin = self._ends[-1] if self._ends else 0
+        self._added.append(pieces)
+        self._ends.append(begin + len(pieces.how))
+        return np.arange(begin, self._ends[-1])
 
     def describe(self, records: IntervalRecords, found: ContactSpans) -> None:
         """Describe the begin of contacts (m,) of records with pieces, in `found` (m,)."""
-        unsteady: dict[Subdivision, list[tuple[Ints, Ints]]] = defaultdict(list)
-        for pieces, rows in self.taken(records.piece):
-            enter, size, motion = pieces.contacts.enter.copy(), pieces.size, pieces.intervals.motion
-            deviation = pieces.intervals.deviation
-            # These begin earlier, by what may deviate: where other corners may be the nearest ones.
-            early = np.flatnonzero(pieces.is_certain & (enter > 0) & (deviation > _EARLY * size))
-            if len(early):
-                enter[early] = np.fmax(enter[early], motion.take(early).time_within(self._clearance))
-            impact = motion.impact_at(enter)
-            velocity = self._velocities(pieces, impact)
-            point, normal, velocity = pieces.to_world(enter, impact.point, impact.normal, velocity)
-            if pieces.poses is not None:
-                # Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
-                spheres, _ = motion.at(pieces.contacts.enter)
-                assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
-                path = RotationPath.between(*pieces.poses.swapaxes(0, 1)[..., :3, :3])
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    velocity += cross(
-                        path.axis * (path.angle / pieces.steps)[:, None], normal * spheres.radius[:, None]
-                    )
-            found.uncertainty[rows] = _uncertainty(pieces, enter, records.uncertainty[rows])
-            found.point[rows], found.normal[rows], found.velocity[rows] = point, normal, velocity
-            # Linear motion gives the velocity of the others, which are steady and not so short that rounding
-            # matters.
-            rounding = _POSE_ROUNDING * (largest_component(point) + size)
-            is_steady = np.maximum(deviation, rounding) <= _STEADY * length(impact.velocity)
-            wanted = np.flatnonzero(pieces.is_certain & ~is_steady)
-            if len(wanted):
-                unsteady[pieces.subdivision].append((rows[wanted], pieces.intervals.rows[wanted]))
-        for subdivision, parts in unsteady.items():
-            rows, candidates = (np.concatenate(column) for column in zip(*parts, strict=True))
-            measured = subdivision.velocities_before(candidates, records.enter[rows])
-            found.velocity[rows] = np.where(np.isnan(found.velocity[rows]), np.nan, measured)
+        pieces = self._taken(records.piece)
+        solved, size, is_certain = pieces.solved, pieces.candidates.size, pieces.how == PROVEN
+        motion, enter = solved.motion, solved.contacts.enter.copy()
+        # These begin earlier, by what may deviate: where other corners may be the nearest ones.
+        early = np.flatnonzero(is_certain & (enter > 0) & (solved.deviation > _EARLY * size))
+        if len(early):
+            enter[early] = np.fmax(enter[early], motion.take(early).time_within(self._clearance))
+        impact = motion.impact_at(enter)
+        velocity = self._velocities(pieces, impact)
+        point, normal, velocity = self._to_world(solved, enter, impact.point, impact.normal, velocity)
+        if self._mesh is not None:
+            # Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
+            spheres, _ = motion.at(solved.contacts.enter)
+            assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
+            path = RotationPath.between(*(pose[:, :3, :3] for pose in self._poses(solved)))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                turn = path.axis * (path.angle / (solved.end - solved.begin))[:, None]
+                velocity += cross(turn, normal * spheres.radius[:, None])
+        # Linear motion gives the velocity of the others, which are steady and not so short that rounding
+        # matters.
+        rounding = _POSE_ROUNDING * (largest_component(point) + size)
+        is_steady = np.maximum(solved.deviation, rounding) <= _STEADY * length(impact.velocity)
+        wanted = np.flatnonzero(is_certain & ~is_steady)
+        if len(wanted):
+            measured = self._velocities_before(pieces.candidates.take(wanted), records.enter[wanted])
+            velocity[wanted] = np.where(np.isnan(velocity[wanted]), np.nan, measured)
         # The first sample itself is exact.
-        found.uncertainty[records.enter == self._first_time] = 0.0
+        uncertainty = self._uncertainty(pieces, enter, records.uncertainty)
+        found.uncertainty[:] = np.where(records.enter == self._first_time, 0.0, uncertainty)
+        found.point[:], found.normal[:], found.velocity[:] = point, normal, velocity
 
-    def taken(self, numbers: Ints) -> Iterator[tuple[Pieces, Ints]]:
-        """Yield pieces with numbers (m,), each part with its rows among these."""
-        owner = np.searchsorted(self._offsets, numbers, side="right") - 1
-        for index in np.unique(owner).tolist():
-            rows = np.flatnonzero(owner == index)
-            yield self._added[index].take(numbers[rows] - self._offsets[index]), rows
+    def directions(self, numbers: Ints) -> Floats:
+        """Return the normals (m, 3) of pieces with numbers (m,) at their least separations."""
+        solved = self._taken(numbers).solved
+        time = solved.contacts.least_time
+        normal = witness_points(*solved.motion.at(time)).normal
+        return self._to_world(solved, time, np.zeros(normal.shape), normal)[1]
+
+    def _taken(self, numbers: Ints) -> Pieces:
+        """Return pieces by their numbers (m,)."""
+        owner, begins = np.searchsorted(self._ends, numbers, side="right"), [0, *self._ends]
+        parts: list[Pieces] = [
+            self._added[index].take(numbers[owner == index] - begins[index])
+            for index in np.unique(owner).tolist()
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        return Pieces.concatenate(parts).take(np.argsort(np.argsort(owner, kind="stable")))
+
+    def _poses(self, solved: Round) -> tuple[Floats, Floats]:
+        """Poses (r, 4, 4) of the obstacle at both ends of intervals (r,)."""
+        assert isinstance(self._motion, SampledMotion), "obstacles are sampled"
+        return self._motion.poses_at(solved.begin), self._motion.poses_at(solved.end)
+
+    def _to_world(self, solved: Round, time: Floats, point: Floats, *vectors: Floats) -> list[Floats]:
+        """Transform points and vectors (r, 3) at times (r,) in [0, 1] of intervals (r,) to world space."""
+        if self._mesh is None:
+            return [point, *vectors]
+        moved = [to_world(*self._poses(solved), time, point, vector) for vector in vectors]
+        return [moved[0][0], *(vector for _, vector in moved)]
 
     def _velocities(self, pieces: Pieces, impact: PairImpact) -> Floats:
         """Velocities (r, 3) of pieces in lengths per frame.
 
         NaN where a contact begins with a jump, or where the motion may not be known well enough.
         """
-        steps, intervals = pieces.steps, pieces.intervals
+        solved, steps = pieces.solved, pieces.solved.end - pieces.solved.begin
         # Where linear motion is assumed, nothing deviates; what jumps has no velocity.
-        is_linear = pieces.subdivision.contact_motion[intervals.rows] == LINEAR
-        deviation = np.where(is_linear, 0.0, intervals.deviation)
-        deviation[~np.isnan(intervals.farther)] = np.inf
+        deviation = np.where(pieces.how == LINEAR, 0.0, solved.deviation)
+        deviation[~np.isnan(solved.rest)] = np.inf
         with np.errstate(divide="ignore", invalid="ignore"):
             # The last sample by itself has no length.
             velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
-            size = np.maximum(length(impact.velocity), _SLOW * steps * pieces.size)
-            is_unknown = ~(deviation <= _UNSTEADY * size) & ~pieces.is_certain
+            size = np.maximum(length(impact.velocity), _SLOW * steps * pieces.candidates.size)
+            is_unknown = ~(deviation <= _UNSTEADY * size) & (pieces.how != PROVEN)
         # A contact that begins at a sample, with more than a touch, begins with a jump.
         rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
-        jumps = (pieces.contacts.enter == 0) & (impact.separation < self._clearance - rounding)
+        jumps = (solved.contacts.enter == 0) & (impact.separation < self._clearance - rounding)
         velocity[is_unknown | jumps] = np.nan
         return np.asarray(velocity)
 
+    def _uncertainty(self, pieces: Pieces, enter: Floats, assessed: Floats) -> Floats:
+        """Frames (r,) by which contacts may be off that begin at `enter` (r,) in [0, 1].
 
-def _uncertainty(pieces: Pieces, enter: Floats, assessed: Floats) -> Floats:
-    """Frames (r,) by which contacts may be off that begin at `enter` (r,) in [0, 1].
-
-    Where linear motion is assumed: as long as pairs take to cover the estimated deviation, or the whole
-    interval where it is unknown. Elsewhere as assessed.
-    """
-    candidate = pieces.intervals.rows
-    rows = np.flatnonzero(pieces.subdivision.contact_motion[candidate] == LINEAR)
-    if len(rows):
-        deviation = pieces.subdivision.estimated_deviations(candidate[rows])
-        speed, steps = pieces.intervals.motion.take(rows).closing_speed(enter[rows]), pieces.steps[rows]
+        Where linear motion is assumed: as long as pairs take to cover the estimated deviation, or the whole
+        interval where it is unknown. Elsewhere as assessed (r,).
+        """
+        rows = np.flatnonzero(pieces.how == LINEAR)
+        if not len(rows):
+            return assessed
+        assert isinstance(self._motion, SampledMotion), "other motions are certain"
+        linear, motion = pieces.solved.take(rows), self._motion
+        sides = pieces.candidates.pairs[rows].T
+        deviation = np.sum([motion.estimated_deviations(side, linear.begin) for side in sides], axis=0)
+        speed, steps = linear.motion.closing_speed(enter[rows]), linear.end - linear.begin
         with np.errstate(divide="ignore", invalid="ignore"):
             frames = np.where(deviation > 0, deviation / speed, 0.0) * steps
         is_unknown = np.isnan(deviation) | (speed <= 0)
-        assessed[rows] = np.where(is_unknown, steps, np.minimum(frames, steps))
-    return assessed
+        result = assessed.copy()
+        result[rows] = np.where(is_unknown, steps, np.minimum(frames, steps))
+        return result
 
+    def _velocities_before(self, candidates: Candidates, times: Floats) -> Floats:
+        """Relative velocities (r, 3) of candidates (r,) of certain motion just before times (r,), per frame.
 
-def records_of_rows(
-    subdivision: Subdivision,
-    intervals: PairIntervals,
-    contacts: IntervalContacts,
-    rows: Ints,
-    uncertainty: Floats,
-) -> IntervalRecords:
-    """Make records of solved rows (r,) of a round, without pieces.
+        NaN just after a jump.
+        """
+        movers, begin = candidates.movers(self._mesh is not None), times - _BEFORE
+        jump = next_jumps(self._motion, movers, begin, times)
+        velocities, rounding = self._mean_velocities(
+            candidates, np.where(jump < times, jump, begin)[None], times
+        )
+        noisy = np.flatnonzero(rounding[0] > _ENOUGH * length(velocities[0]))
+        if not len(noisy):
+            return np.asarray(velocities[0])
+        # Velocities over two lengths of time are extrapolated to a length of 0, so that acceleration counts.
+        # A longer time is better as long as its velocity agrees with those over all shorter times, so that
+        # what is seen of their change is rounding (Lepski's method).
+        candidates, movers, times = candidates.take(noisy), movers[:, noisy], times[noisy]
+        begin = times - (_BEFORE * _LONGER ** np.arange(1, _LENGTHS))[:, None]
+        longer, of_longer = self._mean_velocities(candidates, begin, times)
+        extrapolated = np.concatenate([velocities[:, noisy], longer])
+        noise = np.concatenate([of_longer[:1] * _LONGER, of_longer])
+        noise[1:] = (_LONGER * noise[:-1] + noise[1:]) / (_LONGER - 1)
+        extrapolated[1:] = (_LONGER * extrapolated[:-1] - extrapolated[1:]) / (_LONGER - 1)
+        chosen = np.zeros(len(noisy), dtype=np.intp)
+        for level in range(1, _LENGTHS):
+            agrees = length(extrapolated[:level] - extrapolated[level]) <= noise[:level] + noise[level]
+            jumps = next_jumps(self._motion, movers, begin[level - 1], times) < times
+            chosen[(chosen == level - 1) & agrees.all(axis=0) & ~jumps] = level
+        velocities[0, noisy] = extrapolated[chosen, np.arange(len(noisy))]
+        return np.asarray(velocities[0])
 
-    contacts : (m,) of all rows of the round
-    uncertainty : (m,) part of the interval by which a contact may be off, not assessed for linear rows
-    """
-    candidate, begin, end = intervals.rows[rows], intervals.begin[rows], intervals.end[rows]
-    found = contacts.take(rows)
-    return IntervalRecords(
-        subdivision.candidates.keys[candidate],
-        time_within(begin, end, found.enter),
-        time_within(begin, end, found.leave),
-        found.least,
-        time_within(begin, end, found.least_time),
-        uncertainty[rows] * (end - begin),
-        subdivision.contact_motion[candidate],
-        np.full(len(rows), -1),
-    )
+    def _mean_velocities(self, candidates: Candidates, begin: Floats, times: Floats) -> tuple[Floats, Floats]:
+        """Relative velocities (s, r, 3) of candidates (r,) from `begin` (s, r) to just before times (r,).
+
+        Also returns how much of each (s, r) may be rounding of the poses.
+        """
+        movers, end = candidates.movers(self._mesh is not None), times - _JUST_BEFORE_CONTACT
+        sides, spans, count = len(movers), len(begin), len(times)
+        # All shapes at once, because evaluating curves takes long for few times too.
+        both = np.concatenate([begin.ravel(), np.tile(end, spans)])
+        shapes: Any = self._motion.at(np.tile(movers, 2 * spans).ravel(), np.tile(both, sides))
+        total, mesh = spans * count, self._mesh
+        parts = [shapes[k * total : (k + 1) * total] for k in range(2 * sides)]
+        impact = PairMotion(*parts, *([mesh, mesh] if mesh else [])).impact_at(np.ones(total))
+        reach = largest_component(impact.point) + np.tile(candidates.size, spans)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = np.tile(end, spans) - begin.ravel()
+            steps = np.where(steps > _JUST_BEFORE_CONTACT, steps, np.nan)
+            velocities = impact.velocity / steps[:, None]
+            rounding = 2 * sides * _ROUNDING_OF_POSE * reach / steps
+        return np.asarray(velocities).reshape(spans, count, 3), np.asarray(rounding).reshape(spans, count)
 
 
 _DESCRIBED_PER_CHUNK = 1 << 8
@@ -342,7 +378,7 @@ class PairCache:
         self.open = ContactSpans.from_records(none_open)
 
     def record(
-        self, records: IntervalRecords, until: float, pieces: SolvedPieces
+        self, records: IntervalRecords, until: float, pieces: Descriptions
     ) -> Generator[float, None, None]:
         """Take in the records of all pairs up to the time `until`; yields the part of the work that is done.
 
@@ -401,7 +437,7 @@ class PairCache:
             self.pairs = pairs.take(np.argsort(pairs.keys, kind="stable"))
         return np.searchsorted(self.pairs.keys, keys).astype(np.int64)
 
-    def _joined(self, records: IntervalRecords, pieces: SolvedPieces) -> Generator[float, None, ContactSpans]:
+    def _joined(self, records: IntervalRecords, pieces: Descriptions) -> Generator[float, None, ContactSpans]:
         """Join contacts with each other and with the open ones; yields as `record`."""
         count = len(self.open.keys)
         spans = ContactSpans.concatenate([self.open, ContactSpans.from_records(records)])
@@ -427,11 +463,7 @@ class PairCache:
         yield 0.7
         rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
         if len(rows):
-            for found, places in pieces.taken(records.piece[deepest[rows] - count]):
-                time = found.contacts.least_time
-                normal = witness_points(*found.intervals.motion.at(time)).normal
-                _, normal = found.to_world(time, np.zeros(normal.shape), normal)
-                joined.direction[rows[places]] = normal
+            joined.direction[rows] = pieces.directions(records.piece[deepest[rows] - count])
         return joined
 
     def _close(self, joined: ContactSpans, until: float) -> None:

@@ -24,9 +24,10 @@ from ..numeric.spans import is_run_start
 from ..progress import scaled
 from ..shapes import Sphere
 from .candidates import Candidates, CenterPaths, NearCells, NearSearch, undecided_cells
-from .pair_cache import IntervalRecords, PairCache, ScannerRecords, SolvedPieces, records_of_rows
+from .pair_cache import Descriptions, IntervalRecords, PairCache, ScannerRecords
 from .pair_filter import PairFilter
-from .subdivision import PairIntervals, Subdivision
+from .rounds import PairIntervals
+from .subdivision import Subdivision
 
 _CANDIDATES_PER_CHUNK = 1 << 16
 """Candidates in their intervals whose motion is gathered at once."""
@@ -157,8 +158,8 @@ class PairScanner:
             near.pairs, plan.pair_filter.keys(*subjects), np.minimum(*self._sizes[subjects])
         )
         cells, continued = yield from self._undecided(near, times, candidates)
-        pieces = SolvedPieces(plan.clearance, plan.first_time)
-        parts = self._solve_candidates(near, times, candidates, cells, pieces)
+        descriptions = Descriptions(motion, self._mesh, plan.clearance, plan.first_time)
+        parts = self._solve_candidates(near, times, candidates, cells, descriptions)
         found = yield from scaled(parts, _BROAD_PHASE, 1 - _RECORDING)
         # Open contacts of pairs at rest last until the end of the block unsolved, unless one has disappeared.
         is_moving[self._subject_of[~present]] = True
@@ -166,7 +167,7 @@ class PairScanner:
         resting = resting.take(~is_moving[np.stack(np.divmod(resting.keys, max(1, self._count)))].any(axis=0))
         found.append(IntervalRecords.from_continued_contacts(resting.keys, resting.enter, float(times[-1])))
         records = IntervalRecords.concatenate([continued, *found])
-        recording = self._cache.record(records, float(times[-1]), pieces)
+        recording = self._cache.record(records, float(times[-1]), descriptions)
         yield from scaled(recording, 1 - _RECORDING, 1.0)
         self._was_present = motion.are_present(every, np.full(len(every), times[-2]))
 
@@ -208,11 +209,11 @@ class PairScanner:
         return row[order] * count + interval[order], records
 
     def _solve_candidates(
-        self, near: NearCells, times: Floats, candidates: Candidates, cells: Ints, pieces: SolvedPieces
+        self, near: NearCells, times: Floats, candidates: Candidates, cells: Ints, descriptions: Descriptions
     ) -> Generator[float, None, list[IntervalRecords]]:
         """Make records of candidates in cells (r,); yields the part done.
 
-        pieces : gets those of the records that touch
+        descriptions : gets pieces of the records that touch
         """
         records: list[IntervalRecords] = []
         for start in range(0, len(cells), _CANDIDATES_PER_CHUNK):
@@ -221,17 +222,19 @@ class PairScanner:
             subdivision = Subdivision(self.motion, near, times, chunk, candidates.take(rows), self._mesh)
             begin, end = start / len(cells), (start + len(chunk)) / len(cells)
             yield begin + 0.1 * (end - begin)
-            records += yield from scaled(self._solve(subdivision, pieces), begin + 0.1 * (end - begin), end)
+            records += yield from scaled(
+                self._solve(subdivision, descriptions), begin + 0.1 * (end - begin), end
+            )
         return records
 
     def _solve(
-        self, subdivision: Subdivision, pieces: SolvedPieces
+        self, subdivision: Subdivision, descriptions: Descriptions
     ) -> Generator[float, None, list[IntervalRecords]]:
         """Make records of candidate pairs in their intervals, subdivided where they have to be.
 
         Yields the part of the work that is done, which never falls.
 
-        pieces : gets those of the records that touch
+        descriptions : gets pieces of the records that touch
         """
         candidates, clearance = subdivision.candidates, self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
@@ -244,20 +247,19 @@ class PairScanner:
             parts = self._interval_contacts(intervals)
             contacts = yield from scaled(parts, begin + 0.1 * of_all, begin + 0.25 * of_all)
             yield begin + 0.3 * of_all
-            assessment, contacts = subdivision.assess(intervals, contacts, clearance)
+            solved = subdivision.assess(intervals, contacts, clearance)
             yield begin + 0.4 * of_all
-            is_open, uncertainty = subdivision.open_rows(intervals, contacts, assessment)
+            is_open, cutoffs = subdivision.give_up(solved), cutoff[solved.rows]
             rows = np.flatnonzero(~is_open)
-            contacts = subdivision.with_least(intervals, contacts, rows, cutoff)
+            solved = subdivision.with_least(solved, rows, cutoffs)
             yield begin + 0.45 * of_all
             # Drop pairs that neither touch nor come closer than already recorded.
-            is_touching = ~np.isnan(contacts.enter[rows])
-            is_relevant = is_touching | (contacts.least[rows] < cutoff[intervals.rows[rows]])
-            found = records_of_rows(subdivision, intervals, contacts, rows[is_relevant], uncertainty)
-            numbers = pieces.add(subdivision, intervals, contacts, rows[is_touching])
-            found.piece[is_touching[is_relevant]] = numbers
-            records.append(found)
-            splitting = subdivision.split(intervals, contacts, assessment, is_open)
+            is_less = solved.contacts.least < cutoffs
+            found = subdivision.pieces(solved, rows[(solved.is_touching | is_less)[rows]])
+            records.append(found.records())
+            touching = np.flatnonzero(found.solved.is_touching)
+            records[-1].piece[touching] = descriptions.add(found.take(touching))
+            splitting = subdivision.split(solved, is_open)
             intervals = yield from scaled(splitting, begin + 0.5 * of_all, begin + of_all)
             begin += of_all
             yield begin

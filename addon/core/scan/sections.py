@@ -23,10 +23,10 @@ from ..errors import InvalidShapeError
 from ..motion.motion import ObstacleSpace
 from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges
 from ..numeric.spans import is_run_start
-from .least import MOTIONS
 from .pair_cache import ContactSpans, PairRecords, ScannerRecords
 from .pair_scanner import ScanPlan
 from .report import VECTORS, Clearances, ContactReport, Contacts, Intervals, NearMisses, PairContacts
+from .rounds import MOTIONS
 
 SECTION_INTERVALS = 250
 """Intervals of a section: so many that the additional work for each section does not matter."""

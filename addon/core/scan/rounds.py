@@ -1,0 +1,283 @@
+"""Rounds of a subdivision: pairs in intervals, what linear motion decides of them, and least separations.
+
+The least separation matters of each contact. Later rounds may find gaps within what was one contact.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+
+from ..interval.dispatch import with_minimum_separation
+from ..interval.pair_motion import IntervalContacts, PairMotion, rotation_sagitta
+from ..mesh.triangle_mesh import TriangleMesh
+from ..motion.samples import FIRST_TOLERANCE
+from ..numeric.arrays import Bools, Floats, Ints, Table
+from ..numeric.spans import CutLines, span_runs
+from ..progress import ContactMotion
+
+MOTIONS: tuple[ContactMotion, ...] = get_args(ContactMotion)
+LINEAR, SAMPLED, PROVEN = range(3)
+"""Indices of `MOTIONS`."""
+LATER_TOLERANCE = 5e-3
+"""Frames by which ends of contacts may be off, and further contacts of a pair."""
+TURN = 10.0
+"""Multiple of `GRAZE` for gaps within a contact of shapes that turn: a thousandth of the size."""
+
+
+def time_within(begin: Floats, end: Floats, part: Floats) -> Floats:
+    """Interpolate times (m,) in frames at `part` (m,) in [0, 1] of intervals, exact at both ends."""
+    return np.where(part == 1, end, begin + part * (end - begin))
+
+
+class PairIntervals(Table):
+    """Candidate pairs in one round of a subdivision, a row for each pair and interval or part of one.
+
+    rows : (m,) int. Rows of the pairs among the candidates.
+    motion : PairMotion, batch (m,). Linear motion over the interval.
+    deviation : (m,) float. Deviation of both shapes together from that motion; NaN for unknown.
+    may_jump : (m,) bool. Pairs of which a shape may jump in the interval, at a time that is not known.
+    begin, end : (m,) float. Times of the interval in frames.
+    rest, farther : (m,) float. Of pairs that jump within parts too short to be split: the end, 0 or 1, at
+        which their motion is at rest, and the separation at the other one; NaN for other pairs.
+    """
+
+    rows: Ints
+    motion: PairMotion
+    deviation: Floats
+    may_jump: Bools
+    begin: Floats
+    end: Floats
+    rest: Floats
+    farther: Floats
+
+
+class Round(PairIntervals):
+    """Pairs of a round, solved in linear motion. What follows from that is filled in.
+
+    contacts : IntervalContacts, (m,)
+    is_settled : (m,) bool. Whether the linear motion decides the pair.
+    is_timed : (m,) bool. Whether it decides the times of contact, but maybe not the depth.
+    uncertainty : (m,) float. Part of the interval by which the time of contact may be off.
+    """
+
+    contacts: IntervalContacts
+    is_settled: Bools
+    is_timed: Bools
+    uncertainty: Floats
+
+    @property
+    def is_touching(self) -> Bools:
+        """Mask (m,) of pairs with a contact."""
+        return ~np.isnan(self.contacts.enter)
+
+    @property
+    def middle(self) -> Floats:
+        """Times (m,) in the middle of contacts; of the interval where there is none."""
+        part = np.nan_to_num((self.contacts.enter + self.contacts.leave) / 2, nan=0.5)
+        return time_within(self.begin, self.end, part)
+
+
+def assess_pairs(
+    intervals: PairIntervals,
+    contacts: IntervalContacts,
+    graze: Floats,
+    clearance: float,
+    has_contact_before: Bools,
+) -> Round:
+    """Decide which pairs (m,) are settled by their linear motion, and which must be subdivided.
+
+    graze : (m,) deviation that does not decide between a graze and a near miss
+    has_contact_before : (m,) whether the pair is known to be in contact before the interval
+    """
+    deviation, is_touching = intervals.deviation, ~np.isnan(contacts.enter)
+    is_apart = ~is_touching & ((contacts.low - deviation > clearance) | (deviation <= graze))
+    is_within = (contacts.high + deviation <= clearance) & (contacts.enter == 0) & (contacts.leave == 1)
+    is_settled = is_apart | is_within | (deviation == 0)
+    uncertainty = np.zeros(len(deviation))
+    rows = np.flatnonzero(is_touching & ~is_settled)
+    if len(rows):
+        tolerance = np.where(
+            has_contact_before[rows] | (contacts.enter[rows] == 0), LATER_TOLERANCE, FIRST_TOLERANCE
+        )
+        is_settled[rows], uncertainty[rows] = _assess_times(
+            intervals.take(rows), contacts.take(rows), graze[rows], clearance, tolerance
+        )
+    is_timed = is_settled.copy()
+    # Shapes that turn may part and touch again within a span that linear motion gives as one.
+    turning = np.flatnonzero(is_touching & is_settled & ~is_within)
+    a0, a1, b0, b1 = intervals.motion.take(turning)
+    sagitta = rotation_sagitta(a0, a1) + (0.0 if isinstance(b0, TriangleMesh) else rotation_sagitta(b0, b1))
+    is_settled[turning] = sagitta <= TURN * graze[turning]
+    # Contacts are changed later, each column by itself.
+    every = contacts.take(np.arange(len(deviation)))
+    return Round(
+        **vars(intervals),
+        contacts=every,
+        is_settled=is_settled,
+        is_timed=is_timed,
+        uncertainty=uncertainty,
+    )
+
+
+def _assess_times(
+    intervals: PairIntervals, contacts: IntervalContacts, graze: Floats, clearance: float, tolerance: Floats
+) -> tuple[Bools, Floats]:
+    """Decide whether linear motion gives the times of contacts (r,) well enough.
+
+    Also returns the part of the interval (r,) by which the begin may be off. graze, tolerance : (r,)
+    """
+    motion, deviation = intervals.motion, intervals.deviation
+    enter, leave = contacts.enter, contacts.leave
+    # As long as pairs take to cover the deviation, at the speed at which they come closer. A contact that
+    # reaches an end of the interval is timed by the neighboring interval.
+    speeds = motion.closing_speed(enter), motion.reversed_in_time().closing_speed(1 - leave)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = deviation / np.stack(speeds)
+    errors = np.where(errors >= 0, errors, np.inf)
+    enter_error, leave_error = np.where(np.stack([enter == 0, leave == 1]), 0.0, errors)
+    step, is_fine = intervals.end - intervals.begin, deviation <= graze
+    is_in_time = (enter_error * step <= tolerance) & (leave_error * step <= LATER_TOLERANCE)
+    # Overlap at both ends does not exclude a gap in between.
+    is_settled = np.where((enter == 0) & (leave == 1), is_fine, is_in_time)
+    # A contact at neither end may not exist if the deviation exceeds its depth, however fast it is.
+    brief = np.flatnonzero(is_settled & (enter > 0) & (leave < 1) & ~is_fine)
+    no_cutoff = np.full(len(enter), np.inf)
+    least = with_minimum_separation(motion, contacts, brief, no_cutoff, np.arange(len(enter))).least
+    is_settled[brief] = least[brief] + deviation[brief] <= clearance
+    return is_settled, np.minimum(enter_error, 1.0)
+
+
+class ContactLeast:
+    """Least separations so far, of pairs of subjects and of each of their contacts.
+
+    Candidates of one subdivision (m,) are pairs in whole intervals. What lasts over several intervals has one
+    run, from the contacts of the first round: several contacts, if later rounds find gaps.
+    """
+
+    def __init__(self, pair_of: Ints, open_least: Floats, start: float, has_parts: bool) -> None:
+        """Start without separations.
+
+        pair_of : (m,) int. Number of the pair of subjects of each candidate.
+        open_least : (m,) float. Least separation within the contact that lasts until the block, which begins
+            at `start`; inf for pairs without one.
+        has_parts : Whether several candidates are of one pair of subjects in one interval.
+        """
+        self._pair_of, self._open_least = pair_of, open_least
+        self._start, self._has_parts = start, has_parts
+        self._of_pair = np.full(len(pair_of), np.inf)
+        # Of the candidates, once the first round is solved, and of each run, before this block too.
+        self._run_of: Ints | None = None
+        self._open_least_of_run = np.full(len(pair_of), np.inf)
+        # Contacts end where later rounds find a gap. In each round, they may end where rows are open.
+        self._gaps, self._doubts = CutLines(), CutLines()
+        # Runs, times and least separations of pieces of contacts: those that are settled, and of this round.
+        nothing = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
+        self._pieces: tuple[Any, ...] = nothing
+        self._new: tuple[Any, ...] = nothing
+
+    def known(self, solved: Round, at_most: Floats, cutoff: Floats) -> tuple[Floats, Ints]:
+        """Least separations (m,) so far of the pairs of a round, and of the contacts of those that touch.
+
+        Also returns the rows (t,) that touch. Those that are open may be the gap between two contacts.
+
+        at_most : (m,) separations that pairs reach for certain
+        cutoff : (m,) of pairs without contact, separations at or above this do not matter
+        """
+        self._find_gaps(solved)
+        pair = self._pair_of[solved.rows]
+        np.minimum.at(self._of_pair, pair, at_most)
+        least = np.minimum(self._of_pair[pair], cutoff)
+        touching = np.flatnonzero(solved.is_touching & (solved.is_settled | self._has_parts))
+        self._new = self._runs(solved)[solved.rows[touching]], solved.middle[touching], at_most[touching]
+        if len(touching):
+            is_current = np.isin(self._pieces[0], self._new[0])
+            run, time, values = (
+                np.append(kept[is_current], new) for kept, new in zip(self._pieces, self._new, strict=True)
+            )
+            _, contact = np.unique(self._contact_numbers(run, time), return_inverse=True)
+            of_contact = np.full(len(values), np.inf)
+            np.minimum.at(of_contact, contact, np.minimum(values, self._least_before(run, time)))
+            least[touching] = of_contact[contact[len(contact) - len(touching) :]]
+        return least, touching
+
+    def keep(self, is_kept: Bools) -> None:
+        """Keep the pieces (t,) of this round that are settled."""
+        self._pieces = tuple(
+            np.append(old, new[is_kept]) for old, new in zip(self._pieces, self._new, strict=True)
+        )
+
+    def to_search(self, solved: Round, cutoff: Floats) -> tuple[Floats, Ints]:
+        """Cutoffs (m,) of a round for `with_minimum_separation`, and keys (m,) of pairs or of contacts.
+
+        The gap of a pair that touches does not matter, and each of its contacts has a least separation.
+        """
+        touching, keys = np.flatnonzero(solved.is_touching), self._pair_of[solved.rows]
+        if not len(touching):
+            return cutoff, keys
+        has_contact = np.zeros(len(self._of_pair), dtype=bool)
+        has_contact[keys[touching]] = True
+        cutoff = np.where(has_contact[keys], -np.inf, cutoff)
+        run, time = self._runs(solved)[solved.rows[touching]], solved.middle[touching]
+        cutoff[touching] = self._least_before(run, time)
+        keys[touching] = len(self._of_pair) + self._contact_numbers(run, time)
+        return cutoff, keys
+
+    def _find_gaps(self, solved: Round) -> None:
+        """Note where contacts of a round's pairs begin and end, and where they may be interrupted.
+
+        Not of pairs of several parts: while one pair of parts is apart, another may touch.
+        """
+        pair, contacts = self._pair_of[solved.rows], solved.contacts
+        has_contact = np.zeros(len(self._of_pair), dtype=bool)
+        has_contact[pair[solved.is_touching]] = True
+        has_contact[self._pair_of[self._pieces[0]]] = True
+        self._doubts = CutLines()
+        if self._has_parts or not has_contact.any():
+            return
+        is_wanted, middle = has_contact[pair], (solved.begin + solved.end) / 2
+        enter, leave = (
+            time_within(solved.begin, solved.end, part) for part in (contacts.enter, contacts.leave)
+        )
+        is_known, is_open = is_wanted & solved.is_settled, is_wanted & ~solved.is_settled
+        apart, begins = is_known & ~solved.is_touching, is_known & (contacts.enter > 0)
+        ends = is_known & (contacts.leave < 1)
+        self._gaps.cut_before(np.append(pair[apart], pair[begins]), np.append(middle[apart], enter[begins]))
+        self._gaps.cut_after(pair[ends], leave[ends])
+        self._doubts.cut_before(pair[is_open], middle[is_open])
+
+    def _contact_numbers(self, run: Ints, time: Floats) -> Ints:
+        """Numbers (t,) of the contacts that pieces of runs (t,) at times (t,) are part of."""
+        part = self._parts(run, time)
+        return np.asarray(run * (int(part.max(initial=0)) + 1) + part)
+
+    def _parts(self, run: Ints, time: Floats) -> Ints:
+        """Numbers (t,) that are equal for times of one run between which no gap is known or possible."""
+        pair = self._pair_of[run]
+        return self._gaps.pieces(pair, time) + self._doubts.pieces(pair, time)
+
+    def _least_before(self, run: Ints, time: Floats) -> Floats:
+        """Least separations (t,) before the block, of contacts that last since then; inf for others."""
+        least = self._open_least_of_run[run]
+        rows = np.flatnonzero(least < np.inf)
+        if len(rows):
+            start = np.full(len(rows), self._start)
+            least[rows[self._parts(run[rows], time[rows]) != self._parts(run[rows], start)]] = np.inf
+        return np.asarray(least)
+
+    def _runs(self, solved: Round) -> Ints:
+        """Numbers (m,) of the contacts that candidates have in their intervals, from the first round."""
+        if self._run_of is None:
+            self._run_of = np.arange(len(self._pair_of))
+            touching, contacts = np.flatnonzero(solved.is_touching), solved.contacts
+            enter, leave = (
+                time_within(solved.begin, solved.end, part)[touching]
+                for part in (contacts.enter, contacts.leave)
+            )
+            order, begins, _ = span_runs(self._pair_of[touching], enter, leave)
+            first = touching[order[begins]]
+            self._run_of[touching[order]] = first[np.cumsum(begins) - 1]
+            continued = first[enter[order[begins]] == self._start]
+            self._open_least_of_run[continued] = self._open_least[continued]
+        return self._run_of
