@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
 from ..interval.dispatch import INTERVALS
@@ -49,10 +48,7 @@ class Sample:
 
     def as_batch(self) -> Sample:
         """Return a sample of one time with a first axis of length 1."""
-        present = None if self.present is None else np.asarray(self.present)[None]
-        poses = None if self.poses is None else np.asarray(self.poses)[None]
-        moved = None if self.moved is None else np.asarray(self.moved)[None]
-        return Sample(self.shapes.reshaped((1, *self.shapes.shape)), present, poses, moved)
+        return select_times(self, None)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Sample]) -> Sample:
@@ -62,28 +58,24 @@ class Sample:
             return parts[0]
         if not parts or not all(isinstance(part, Sample) for part in parts):
             raise InvalidShapeError("parts: at least one sample is needed")
-        lengths = [part.shapes.shape[0] for part in parts]
-        present = _concatenated([part.present for part in parts], lengths, np.array(True))
-        poses = _concatenated([part.poses for part in parts], lengths, np.eye(4))
-        moved = _concatenated([part.moved for part in parts], lengths, np.array(False))
-        return cls(concatenated(*(part.shapes for part in parts)), present, poses, moved)
+        columns: list[Any] = []
+        # What is None is filled, unless all are None.
+        for name, default in (("present", True), ("poses", np.eye(4)), ("moved", False)):
+            given = [getattr(part, name) for part in parts]
+            tails = [each.shape[1:] for each in given if each is not None]
+            for row, part in enumerate(parts if tails else ()):
+                if given[row] is None:
+                    given[row] = np.broadcast_to(default, (part.shapes.shape[0], *tails[0]))
+            columns.append(np.concatenate(given) if tails else None)
+        return cls(concatenated(*(part.shapes for part in parts)), *columns)
 
 
-def _concatenated(
-    parts: Sequence[NDArray[Any] | None], lengths: Sequence[int], default: NDArray[Any]
-) -> NDArray[Any] | None:
-    """Arrays of several times each, concatenated; None is filled with `default`, unless all are None.
-
-    lengths : number of times of each part
-    """
-    tails = [part.shape[1:] for part in parts if part is not None]
-    if not tails:
-        return None
-    whole = [
-        np.broadcast_to(default, (count, *tails[0])) if part is None else part
-        for part, count in zip(parts, lengths, strict=True)
-    ]
-    return np.asarray(np.concatenate(whole))
+def select_times(sample: Sample, times: Any) -> Sample:
+    """Return a sample of some of several times, by anything that indexes an array."""
+    columns = sample.present, sample.poses, sample.moved
+    return Sample(
+        sample.shapes[times], *(None if each is None else np.asarray(each)[times] for each in columns)
+    )
 
 
 def as_sample(returned: Any, name: str) -> Sample:

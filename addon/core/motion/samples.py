@@ -6,7 +6,7 @@ the same times, because one evaluation of a scene serves all. Their neighbors ar
 
 from __future__ import annotations
 
-from bisect import insort
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,22 +80,10 @@ class Frames(Table):
     moved: Bools
 
     @classmethod
-    def from_sample(
-        cls, times: Floats, sample: Sample, subject_of: Ints, space: ObstacleSpace | None = None
-    ) -> Frames:
-        """Convert a sample of `times` (k,) to shapes in the space of an obstacle, if there is one."""
-        if space is not None:
-            sample = space.to_local(sample, sample.present)
-        # Bodies among themselves do not need obstacle poses.
-        shape, poses = sample.shapes.shape, None if space is None else sample.poses
-        masks = []
-        for name, mask, default in (("present", sample.present, True), ("moved", sample.moved, False)):
-            if mask is not None and len(subject_of) and mask.shape[1] <= subject_of.max():
-                raise InvalidShapeError(f"sample at {times[0]}: {name} has {mask.shape[1]} subjects, too few")
-            masks.append(np.full(shape, default) if mask is None else mask[:, subject_of])
-        present, moved = masks
-        poses = np.broadcast_to(np.eye(4), (len(times), 4, 4)) if poses is None else poses[:, 0]
-        return cls(times, sample.shapes, present, poses, moved)
+    def concatenate(cls, parts: Sequence[Frames]) -> Frames:
+        """Join frames of the same shapes, at least one part, in order."""
+        times, shapes, *columns = zip(*parts, strict=True)
+        return cls(np.concatenate(times), concatenated(*shapes), *map(np.concatenate, columns))
 
 
 class _Opened(NamedTuple):
@@ -106,8 +94,7 @@ class _Opened(NamedTuple):
     members : (n,) int. These shapes, increasing.
     places : (n,) int. Their positions among all shapes of the subjects.
     shape_count : Number of all shapes of the subjects.
-    times : Times of all samples, with the frames before and after; increasing.
-    shapes, present, poses : By time: shapes (n,), which of them are present, and the obstacle's pose.
+    frames : Of the shapes (n,) at all samples, and at the frames before and after.
     """
 
     interval: int
@@ -115,16 +102,7 @@ class _Opened(NamedTuple):
     members: Ints
     places: Ints
     shape_count: int
-    times: list[float]
-    shapes: dict[float, Shape]
-    present: dict[float, Bools]
-    poses: dict[float, Floats]
-
-    def around(self, begin: float) -> tuple[float, float, float, float]:
-        """Return the times of the samples before, at both ends of, and after a part; its own end for none."""
-        index = self.times.index(begin)
-        after = self.times[min(index + 2, len(self.times) - 1)]
-        return self.times[max(index - 1, 0)], begin, self.times[index + 1], after
+    frames: Frames
 
 
 class SampledMotion:
@@ -185,10 +163,19 @@ class SampledMotion:
 
     def add_frames(self, times: Floats, sample: Sample) -> None:
         """Add a sample of increasing times (k,)."""
-        frames = Frames.from_sample(times, sample, self._subject_of, self._space)
-        parts = [self._frames, frames] if hasattr(self, "_frames") else [frames]
-        every, shapes, *columns = zip(*parts, strict=True)
-        self._frames = Frames(np.concatenate(every), concatenated(*shapes), *map(np.concatenate, columns))
+        space, subject_of = self._space, self._subject_of
+        if space is not None:
+            sample = space.to_local(sample, sample.present)
+        shape, poses = sample.shapes.shape, np.broadcast_to(np.eye(4), (len(times), 4, 4))
+        if space is not None and sample.poses is not None:
+            poses = sample.poses[:, 0]
+        masks = []
+        for name, mask, default in (("present", sample.present, True), ("moved", sample.moved, False)):
+            if mask is not None and len(subject_of) and mask.shape[1] <= subject_of.max():
+                raise InvalidShapeError(f"sample at {times[0]}: {name} has {mask.shape[1]} subjects, too few")
+            masks.append(np.full(shape, default) if mask is None else mask[:, subject_of])
+        frames = Frames(times, sample.shapes, masks[0], poses, masks[1])
+        self._frames = Frames.concatenate([self._frames, frames]) if hasattr(self, "_frames") else frames
 
     def keep_frames(self, kept: slice) -> None:
         """Drop the other frames."""
@@ -320,11 +307,11 @@ class SampledMotion:
         rows = np.flatnonzero(~(is_frame | is_queried))
         for time in np.unique(times[rows]).tolist():
             at_time = rows[times[rows] == time]
-            opened = self._opened_at(time)
-            if time not in opened.shapes:
-                self._sample(opened, time)
-            place = np.searchsorted(opened.members, shapes[at_time])
-            found = assigned(found, at_time, opened.shapes[time][place])
+            opened, place = self._opened_at(time)
+            if opened.frames.times[place] != time:
+                opened = self._sample(opened, place, time)
+            members = np.searchsorted(opened.members, shapes[at_time])
+            found = assigned(found, at_time, opened.frames.shapes[place, members])
         result: Shape = found
         return result
 
@@ -350,7 +337,8 @@ class SampledMotion:
         frame = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
         poses: Floats = self._frames.poses[frame]
         for row in np.flatnonzero(self.times[frame] != times).tolist():
-            poses[row] = self._opened_at(times[row]).poses[times[row]]
+            opened, place = self._opened_at(times[row])
+            poses[row] = opened.frames.poses[place]
         return poses
 
     def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
@@ -396,31 +384,22 @@ class SampledMotion:
         every = np.flatnonzero(np.isin(self._subject_of, subjects))
         first = max(interval - 1, 0)
         near = self._frames.take(slice(first, interval + 3))
-        times = near.times.tolist()
-        of_frame: list[Shape] = [near.shapes[k, members] for k in range(len(times))]
-        present = [near.present[k, members] for k in range(len(times))]
-        place = interval - first
+        begin_row, found, present = interval - first, near.shapes[:, members], near.present[:, members]
         # A shape that is absent at the end stays where it was: it counts as present for this interval.
-        of_frame[place + 1] = where_shapes(present[place + 1], of_frame[place + 1], of_frame[place])
-        present[place + 1] = present[place] & present[place + 1]
-        self._opened[interval] = _Opened(
-            interval,
-            subjects,
-            members,
-            np.searchsorted(every, members),
-            len(every),
-            list(dict.fromkeys(times)),
-            dict(zip(times, of_frame, strict=True)),
-            dict(zip(times, present, strict=True)),
-            dict(zip(times, near.poses, strict=True)),
-        )
+        at_end = where_shapes(present[begin_row + 1], found[begin_row + 1], found[begin_row])
+        found = assigned(found, begin_row + 1, at_end)
+        present[begin_row + 1] &= present[begin_row]
+        frames = Frames(near.times, found, present, near.poses, near.moved[:, members])
+        places = np.searchsorted(every, members)
+        self._opened[interval] = _Opened(interval, subjects, members, places, len(every), frames)
 
-    def _opened_at(self, time: float) -> _Opened:
-        """Return the opened interval in which a time is."""
-        return self._opened[int(np.searchsorted(self.times, time, side="right")) - 1]
+    def _opened_at(self, time: float) -> tuple[_Opened, int]:
+        """Return the opened interval in which a time is, and the place of the time among its samples."""
+        opened = self._opened[int(np.searchsorted(self.times, time, side="right")) - 1]
+        return opened, int(np.searchsorted(opened.frames.times, time))
 
-    def _sample(self, opened: _Opened, time: float) -> None:
-        """Sample the shapes of an opened interval at a time; absent shapes move linearly."""
+    def _sample(self, opened: _Opened, end: int, time: float) -> _Opened:
+        """Sample the shapes of an opened interval just before a sample; absent shapes move linearly."""
         name, sample_parts = f"sample at {time}", None
         if self._space is None:
             sample_parts = getattr(self._sampler, "sample_parts", None)
@@ -433,51 +412,48 @@ class SampledMotion:
             present = None if sample.present is None else np.append(sample.present, True)
             sample = self._space.to_local(sample, present)
         shapes, present = sample.shapes, sample.present
-        after = next(k for k, each in enumerate(opened.times) if each > time)
-        begin, end = opened.times[after - 1], opened.times[after]
-        expected = opened.shapes[begin]
+        frames, begin = opened.frames, end - 1
+        expected = frames.shapes[begin]
         count = len(opened.members) if is_part else opened.shape_count
         if type(shapes) is not type(expected) or shapes.shape != (count,):
             raise InvalidShapeError(
                 f"{name}: {type(shapes).__name__} {shapes.shape} instead of"
                 f" {type(expected).__name__} {(count,)}"
             )
-        opened.poses[time] = opened.poses[begin] if sample.poses is None else sample.poses[0]
+        pose = frames.poses[begin] if sample.poses is None else sample.poses[0]
         if present is not None and present.shape != shapes.shape:
             raise InvalidShapeError(f"{name}: {present.shape} present of {shapes.shape} shapes")
         if not is_part:
             shapes, present = shapes[opened.places], None if present is None else present[opened.places]
         if present is not None and not present.all():
-            part = (time - begin) / (end - begin)
-            linear = linear_at(opened.shapes[begin], opened.shapes[end], np.full(shapes.shape, part))
+            part = (time - frames.times[begin]) / (frames.times[end] - frames.times[begin])
+            linear = linear_at(frames.shapes[begin], frames.shapes[end], np.full(shapes.shape, part))
             shapes = where_shapes(present, shapes, linear)
-        opened.shapes[time] = shapes
-        opened.present[time] = np.ones(shapes.shape, dtype=bool)
-        insort(opened.times, time)
+        masks = np.ones((1, *shapes.shape), dtype=bool)
+        new = Frames(np.array([time]), shapes.reshaped(masks.shape), masks, pose[None], masks)
+        frames = Frames.concatenate([frames.take(slice(end)), new, frames.take(slice(end, None))])
+        self._opened[opened.interval] = opened = opened._replace(frames=frames)
+        return opened
 
     def _bound_parts(self, shapes: Ints, begin: Floats) -> tuple[Floats, Bools]:
         """Estimate deviations (m,) of shapes over parts of opened intervals, and which of them may jump."""
         order = np.argsort(begin, kind="stable")
         begins, starts = np.unique(begin[order], return_index=True)
-        sides: list[list[Shape]] = [[], [], [], []]
+        sides: list[Shape] = []
         steps, is_known, lengths = [], [], []
         for time, rows in zip(begins.tolist(), np.split(shapes[order], starts[1:]), strict=True):
-            opened = self._opened_at(time)
-            members = np.searchsorted(opened.members, rows)
-            times = opened.around(time)
-            for side, each in zip(sides, times, strict=True):
-                side.append(opened.shapes[each][members])
-            before, first, last, after = (opened.present[each][members] for each in times)
-            is_within = first & last
-            is_known.append(
-                [before & is_within & (times[0] < times[1]), is_within & after & (times[3] > times[2])]
-            )
-            steps.append(np.tile(np.diff(times), (len(members), 1)))
+            opened, place = self._opened_at(time)
+            frames, members = opened.frames, np.searchsorted(opened.members, rows)
+            around = np.clip(np.arange(place - 1, place + 3), 0, len(frames.times) - 1)
+            sides.append(frames.shapes[around[:, None], members])
+            present, step = frames.present[around[:, None], members], np.diff(frames.times[around])
+            is_known.append((present[:2] & present[1:3] & present[2:]) & (step[::2] > 0)[:, None])
+            steps.append(np.tile(step[:, None], len(members)))
             start, end = self.times[opened.interval : opened.interval + 2]
             lengths.append(np.full(len(members), end - start))
         found = _deviations_of_parts(
-            [concatenated(*side) for side in sides],
-            np.concatenate(steps).T,
+            concatenated(*sides, axis=1),
+            np.concatenate(steps, axis=1),
             np.concatenate(is_known, axis=1),
             np.concatenate(lengths),
         )
@@ -493,14 +469,14 @@ def refinable_subjects(sampler: Any) -> Bools:
 
 
 def _deviations_of_parts(
-    shapes: list[Shape], steps: Floats, is_known: Bools, lengths: Floats
+    shapes: Shape, steps: Floats, is_known: Bools, lengths: Floats
 ) -> tuple[Floats, Bools]:
     """Estimate deviations (n,) of shapes from linear motion over parts of intervals; NaN for unknown.
 
     Also returns which of them (n,) move much faster than just before and after: where they jump, they deviate
     by their whole path. What precedes or follows a jump is estimated without it.
 
-    shapes : at the begin of the part before, at both ends of the part, and at the end of the part after
+    shapes : (4, n) at the begin of the part before, at both ends of it, and at the end of the part after
     steps : (3, n) lengths of the three parts, in frames
     is_known : (2, n) whether the part before and the one after are known
     lengths : (n,) of the intervals
@@ -511,7 +487,7 @@ def _deviations_of_parts(
     for side, first in enumerate((0, 2)):
         known = np.flatnonzero(is_known[side])
         own_step, side_step = step[known], steps[first, known]
-        of_side = velocities(shapes[first][known], shapes[first + 1][known], side_step)
+        of_side = velocities(shapes[first, known], shapes[first + 1, known], side_step)
         change = velocity_change(of_side, velocity[known])
         estimates[side, known] = max_deviation(change, own_step, own_step + side_step)
         rates[side, known] = velocity_change(at_rest, of_side)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
 from ..shapes import Aabb, differences, where_shapes
-from .motion import Sample, as_sample
+from .motion import Sample, as_sample, select_times
 
 _FOUND = 2.0**-16
 """Frames within which a switch is found. In single precision frames are not much nearer to each other."""
@@ -53,51 +53,41 @@ class SwitchFinder:
         begin, end : the times between which switches are searched
         """
         last, count = self._last, len(times)
-        self._last = float(times[-1]), _part(sample, count - 1, count)
-        every: list[float] = []
+        self._last = float(times[-1]), select_times(sample, slice(count - 1, count))
+        if sample.present is None and (last is None or last[1].present is None):
+            return times, sample
+        every, whole = times, sample
+        if last is not None:
+            every, whole = np.append(last[0], times), Sample.concatenate([last[1], sample])
+        assert whole.present is not None
+        starts, ends, present = every[:-1], every[1:], np.asarray(whole.present, dtype=bool)
+        is_changed = (present[1:] != present[:-1])[:, self._is_sampled].any(axis=1)
+        is_changed &= (starts >= begin) & (ends <= end) & (ends - starts >= _SHORTEST)
+        kept = len(every) - count
+        found: list[float] = []
         parts: list[Sample] = []
-        kept = 0
-        for row in self._changed_rows(times, sample, last, begin, end):
-            before = last if row == 0 else (float(times[row - 1]), _part(sample, row - 1, row))
-            assert before is not None, "nothing changes at the first sample"
-            here = _part(sample, row, row + 1)
-            switches = self._switches(before, (float(times[row]), here))
+        for row in np.flatnonzero(is_changed).tolist():
+            around = select_times(whole, slice(row, row + 2))
+            switches = self._switches(float(starts[row]), float(ends[row]), around, present[row : row + 2])
             if switches:
-                every += [*times[kept:row].tolist(), *switches]
-                parts += [_part(sample, kept, row), *(self._sampled(at, before[1], here) for at in switches)]
-                kept = row
+                found += [*every[kept : row + 1].tolist(), *switches]
+                parts += [
+                    select_times(whole, slice(kept, row + 1)),
+                    *(self._sampled(at, around) for at in switches),
+                ]
+                kept = row + 1
         if not parts:
             return times, sample
-        return np.append(every, times[kept:]), Sample.concatenate([*parts, _part(sample, kept, count)])
+        parts.append(select_times(whole, slice(kept, None)))
+        return np.append(found, every[kept:]), Sample.concatenate(parts)
 
-    def _changed_rows(
-        self, times: Floats, sample: Sample, last: tuple[float, Sample] | None, begin: float, end: float
-    ) -> list[int]:
-        """Return the rows of times (k,) before which a sampled subject appears or disappears in the span."""
-        if sample.present is None and (last is None or last[1].present is None):
-            return []
-        present = self._presence(sample)
-        before = np.concatenate([present[:1] if last is None else self._presence(last[1]), present[:-1]])
-        starts = np.append(times[0] if last is None else last[0], times[:-1])
-        is_searched = (starts >= begin) & (times <= end) & (times - starts >= _SHORTEST)
-        is_changed = (present != before)[:, self._is_sampled].any(axis=1)
-        rows: list[int] = np.flatnonzero(is_searched & is_changed).tolist()
-        return rows
-
-    def _presence(self, sample: Sample) -> Bools:
-        """Mask (k, s) of subjects that are present in a sample of k times."""
-        if sample.present is not None:
-            return np.asarray(sample.present, dtype=bool)
-        return np.ones((sample.shapes.shape[0], len(self._every)), dtype=bool)
-
-    def _switches(self, before: tuple[float, Sample], after: tuple[float, Sample]) -> list[float]:
-        """Return increasing times to sample between two samples of one time each."""
-        (begin, first), (end, second) = before, after
-        masks = [self._presence(each)[0] for each in (first, second)]
-        subjects = np.flatnonzero((masks[0] != masks[1]) & self._is_sampled)
+    def _switches(self, begin: float, end: float, around: Sample, present: Bools) -> list[float]:
+        """Return increasing times to sample between two, at which subjects are present (2, s) or not."""
+        first, second = present
+        subjects = np.flatnonzero((first != second) & self._is_sampled)
         if len(subjects) > _FEW:
-            subjects = subjects[self._are_near(subjects, (first, second), masks)]
-        found = self._bisected(begin, end, masks[0][subjects], masks[1][subjects], subjects)
+            subjects = subjects[self._are_near(subjects, around.shapes.aabb(), present)]
+        found = self._bisected(begin, end, first[subjects], second[subjects], subjects)
         return sorted({time for each in found for time in (each - _BEFORE, each) if begin < time < end})
 
     def _bisected(self, begin: float, end: float, first: Bools, second: Bools, subjects: Ints) -> list[float]:
@@ -111,37 +101,27 @@ class SwitchFinder:
         earlier = self._bisected(begin, middle, first, present, subjects)
         return earlier + self._bisected(middle, end, present, second, subjects)
 
-    def _are_near(self, subjects: Ints, samples: tuple[Sample, Sample], masks: list[Bools]) -> Bools:
+    def _are_near(self, subjects: Ints, around: Aabb, present: Bools) -> Bools:
         """Mask (s,) of subjects whose boxes, with as much around them, overlap others; and obstacles."""
         if len(np.unique(self._subject_of)) < len(self._every):
             return np.ones(len(subjects), dtype=bool)
         low, high = np.full((2, len(self._every), 3), np.inf)
-        for sample, mask in zip(samples, masks, strict=True):
-            boxes, shown = sample.shapes.aabb(), mask[self._subject_of]
-            np.minimum.at(low, self._subject_of[shown], boxes.min[0, shown])
-            np.minimum.at(high, self._subject_of[shown], -boxes.max[0, shown])
+        for near, far, mask in zip(around.min, around.max, present, strict=True):
+            shown = mask[self._subject_of]
+            np.minimum.at(low, self._subject_of[shown], near[shown])
+            np.minimum.at(high, self._subject_of[shown], -far[shown])
         boxes = Aabb.unchecked(low, -high)
-        around = np.linalg.norm(boxes.max - boxes.min, axis=1)[subjects, None] + self._clearance
-        near, far = boxes.min[subjects] - around, boxes.max[subjects] + around
+        margin = np.linalg.norm(boxes.max - boxes.min, axis=1)[subjects, None] + self._clearance
+        near, far = boxes.min[subjects] - margin, boxes.max[subjects] + margin
         overlaps = (near[:, None] <= boxes.max).all(axis=2) & (boxes.min <= far[:, None]).all(axis=2)
         return np.asarray(overlaps.sum(axis=1) > 1)
 
-    def _sampled(self, time: float, before: Sample, after: Sample) -> Sample:
-        """Sample all subjects at a time between two samples of one time each."""
+    def _sampled(self, time: float, around: Sample) -> Sample:
+        """Sample all subjects at a time between two, of which there is a sample."""
         sample = as_sample(self._motion.sample_between(time, self._every), f"sample at {time}").as_batch()
         # To the bit, so that what is at rest counts as that.
+        before, after = select_times(around, slice(1)), select_times(around, slice(1, 2))
         moves = differences(before.shapes, after.shapes)
         shapes = where_shapes(moves, sample.shapes, before.shapes)
         present = np.asarray(self._motion.find_present(time, self._every), dtype=bool)[None]
         return Sample(shapes, present, sample.poses, after.moved)
-
-
-def _part(sample: Sample, start: int, stop: int) -> Sample:
-    """Return a sample of some of several times."""
-    part = slice(start, stop)
-    return Sample(
-        sample.shapes[part],
-        None if sample.present is None else sample.present[part],
-        None if sample.poses is None else sample.poses[part],
-        None if sample.moved is None else sample.moved[part],
-    )
