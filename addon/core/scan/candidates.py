@@ -136,7 +136,9 @@ def placed_steps(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Ge
     if is_gone.any():
         ending = where_shapes(is_gone, start, ending)
     vanishes = is_certain & is_present & ~stays
-    has_limit = (_jump_at_end(motion, shapes, begin, end) & stays) | vanishes
+    # Jumps at the end itself.
+    has_limit = motion.breaks(shapes, *np.nextafter(end, [[-np.inf], [np.inf]])) < np.inf
+    has_limit = (has_limit & is_certain & (begin < end) & stays) | vanishes
     deviation, rows = np.zeros(len(shapes)), np.flatnonzero(has_limit)
     if len(rows):
         after = ending[rows].aabb()
@@ -170,19 +172,6 @@ def bounded_steps(motion: Motion, steps: Steps, begin: Floats, end: Floats) -> G
         deviation[chunk] += motion.bound(steps.shape[chunk], begin[chunk], end[chunk]).deviation
         yield (chunk.stop + 1) / (len(deviation) + 1)
     return steps.replaced(deviation=deviation)
-
-
-def _jump_at_end(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Bools:
-    """Mask (r,) of shapes that jump at the ends of their intervals."""
-    result: Bools = np.zeros(len(shapes), dtype=bool)
-    rows = np.flatnonzero(motion.is_certain[shapes] & (begin < end))
-    jump, after = begin[rows], np.nextafter(end, np.inf)
-    while len(rows):
-        jump = motion.breaks(shapes[rows], jump, after[rows])
-        result[rows[jump == end[rows]]] = True
-        is_earlier = jump < end[rows]
-        rows, jump = rows[is_earlier], jump[is_earlier]
-    return result
 
 
 def chunks_by_cost(motion: Motion, shapes: Ints, most: int) -> list[slice]:

@@ -1,9 +1,4 @@
-"""Scanner of all pairs of one kind: bodies among themselves, or bodies and one obstacle.
-
-The scanner cuts work into chunks of about 50 ms and yields between them, so the caller can keep a window
-responsive. `PairCache.record` takes longer, and so do `find_near` and `Subdivision.split`: these yield too.
-Everything else that it calls is a plain function.
-"""
+"""Scanner of all pairs of one kind: bodies among themselves, or bodies and one obstacle."""
 
 from __future__ import annotations
 
@@ -76,8 +71,8 @@ class PairScanner:
     instants : Number of frames that are solved by themselves, with the part that is done of the next one.
     """
 
-    def __init__(self, plan: ScanPlan, space: ObstacleSpace | None, motion: Motion) -> None:
-        self.motion, self._plan = motion, plan
+    def __init__(self, plan: ScanPlan, space: ObstacleSpace | None, motion: Motion, times: Floats) -> None:
+        self.motion, self._plan, self._times = motion, plan, times
         self._mesh = space.obstacle.mesh if space else None
         self._subject_of = plan.subjects_in(space)
         self._count = plan.pair_filter.count
@@ -116,15 +111,16 @@ class PairScanner:
         assert isinstance(self.motion, SampledMotion), "nothing is sampled of motion that is certain"
         return self.motion
 
-    def process_frames(self, first: int, last: int) -> Generator[None, None, None]:
-        """Record what all candidate pairs do between two frames of the samples, or at one by itself."""
-        motion = self.sampled
-        motion.set_block(first, last)
-        every = slice(first, last + 1) if first < last else [first, first]
-        yield from self.process(motion.times[every])
+    @property
+    def times(self) -> Floats:
+        """Times of all samples, or of those that are kept."""
+        return self.motion.times if isinstance(self.motion, SampledMotion) else self._times
 
-    def process(self, times: Floats) -> Generator[None, None, None]:
-        """Record what all candidate pairs do between times (k + 1,), or at one time that is given twice."""
+    def process(self, first: int, last: int) -> Generator[None, None, None]:
+        """Record what all candidate pairs do from one sample to another, or at one by itself."""
+        if isinstance(self.motion, SampledMotion):
+            self.motion.set_block(first, last)
+        times = self.times[slice(first, last + 1) if first < last else [first, first]]
         begin, end, before = float(times[0]), float(times[-1]), self.instants
         for part in self._parts(times):
             self.solving = begin + (end - begin) * part
@@ -134,7 +130,7 @@ class PairScanner:
         self.solved_until = end
 
     def _parts(self, times: Floats) -> Generator[float, None, None]:
-        """Process a block, see `process`; yields the part of it that is done."""
+        """Process a block of times (k + 1,), or one time given twice; yields the part that is done."""
         plan, motion, is_instant = self._plan, self.motion, bool(times[0] == times[-1])
         self.measure(times)
         margin = np.nan_to_num(self._sizes[self._subject_of] / 2) + plan.clearance / 2
@@ -319,4 +315,4 @@ def _in_chunks(
     for start in range(0, count, chunk):
         parts.append(solve(slice(start, start + chunk)))
         yield min(1.0, (start + chunk) / count)
-    return IntervalContacts(*map(np.concatenate, zip(*parts, strict=True)))
+    return IntervalContacts.concatenate(parts)

@@ -355,14 +355,10 @@ class SectionScan:
                     break
                 last += 1
                 yield self._certain_progress(last)
-            progress, times = self._certain_progress(last), self._sample_times[first : last + 1]
-            for _ in scanner.process(times if first < last else times[[0, 0]]):
-                yield self._with_part(progress)
-                if self._ends.drops():
-                    self.stopped_at = scanner.solved_until
-                    break
+            if (yield from self._solve(self._certain_progress(last), first, last)):
+                return
             if self.stopped_at is not None:
-                run_to_end(scanner.process(np.full(2, self.stopped_at)))
+                run_to_end(scanner.process(last, last))
                 return
 
     def _certain_progress(self, index: int) -> Progress:
@@ -418,22 +414,21 @@ class SectionScan:
             yield from self._solve(progress, end, end)
 
     def _solve(self, progress: Progress, first: int, last: int) -> Generator[Progress, None, bool]:
-        """Solve the intervals from one frame to another, or one frame by itself; returns whether to end.
+        """Solve the intervals from one sample to another, or one by itself; returns whether to end.
 
         Where a function of `Ends` ends the scan, it ends at the last time that a scanner has solved; the
         others get there first.
         """
         for scanner in self._scanners:
-            for _ in scanner.process_frames(first, last):
+            for _ in scanner.process(first, last):
                 yield self._with_part(progress)
                 if self._ends.drops():
                     self.stopped_at = max(scanner.solved_until for scanner in self._scanners)
                     for each in self._scanners:
-                        times = each.sampled.times
-                        until = int(np.searchsorted(times, self.stopped_at, side="right")) - 1
+                        until = int(np.searchsorted(each.times, self.stopped_at, side="right")) - 1
                         if each.solved_until < self.stopped_at:
-                            run_to_end(each.process_frames(first, until))
-                        run_to_end(each.process_frames(until, until))
+                            run_to_end(each.process(first, until))
+                        run_to_end(each.process(until, until))
                     return True
         return False
 
@@ -468,13 +463,12 @@ class SectionScan:
         if self._may_switch:
             self._finder = SwitchFinder(self._motion, plan.subject_of, self._settings.clearance)
         if self._is_certain:
-            return [PairScanner(plan, None, self._motion)]
-        return [
-            PairScanner(
-                plan, space, SampledMotion(self._motion, plan.subjects_in(space), space, self._is_adaptive)
-            )
-            for space in plan.spaces
-        ]
+            return [PairScanner(plan, None, self._motion, self._sample_times)]
+        scanners = []
+        for space in plan.spaces:
+            motion = SampledMotion(self._motion, plan.subjects_in(space), space, self._is_adaptive)
+            scanners.append(PairScanner(plan, space, motion, self._sample_times))
+        return scanners
 
     def _add_sample(self, sample: Sample) -> None:
         """Add a sample of all waiting times to all scanners, and those of what appears or disappears."""

@@ -118,11 +118,6 @@ class Subdivision:
         # Spans in which pairs of subjects touch for certain.
         self._certain = Spans(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
-    @property
-    def is_linear(self) -> bool:
-        """Return whether all motion is taken to be linear, so that nothing is in doubt."""
-        return isinstance(self._motion, SampledMotion) and not self._motion.is_adaptive
-
     def whole_intervals(self) -> PairIntervals:
         """Return the pairs of the first round."""
         steps, (a, b) = self._steps, self._step_of
@@ -145,7 +140,8 @@ class Subdivision:
         except where its deviation is rounding.
         """
         rows = intervals.rows
-        if self.is_linear:
+        if isinstance(self._motion, SampledMotion) and not self._motion.is_adaptive:
+            # Nothing is in doubt.
             every = np.ones(len(rows), dtype=bool)
             columns = {**vars(intervals), "contacts": contacts, "uncertainty": np.zeros(len(rows))}
             return Round(**columns, is_settled=every, is_timed=every)
@@ -475,9 +471,10 @@ class Subdivision:
         is_limit = self._ends_at_limit(pair[rows], intervals.begin[rows], intervals.end[rows])
         ends = intervals.motion.take(rows).separation_at(np.array([[0.0], [1.0]]) + np.zeros(len(rows)))
         is_after = np.asarray((ends[1] < ends[0]) & ~is_limit)
-        chosen, deviation = np.zeros((2, len(deviation)), dtype=bool), deviation.copy()
-        chosen[0, rows], chosen[1, rows] = ~is_after, is_after
-        deviation[rows] = 0.0
+        deviation, rest, farther = (
+            column.copy() for column in (deviation, intervals.rest, intervals.farther)
+        )
+        deviation[rows], rest[rows], farther[rows] = 0.0, is_after, ends.max(axis=0)
         shapes: list[Any] = []
         a0, a1, b0, b1 = intervals.motion
         pairs: Any = ((a0, a1), (b0, b1))
@@ -485,9 +482,7 @@ class Subdivision:
             if isinstance(start, TriangleMesh):
                 shapes += (start, end)
             else:
-                shapes += (where_shapes(chosen[1], end, start), where_shapes(chosen[0], start, end))
-        rest, farther = intervals.rest.copy(), intervals.farther.copy()
-        rest[rows], farther[rows] = is_after, ends.max(axis=0)
+                shapes += (where_shapes(rest == 1, end, start), where_shapes(rest == 0, start, end))
         motion = PairMotion(*shapes)
         return intervals.replaced(motion=motion, deviation=deviation, rest=rest, farther=farther)
 
