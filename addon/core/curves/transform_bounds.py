@@ -72,8 +72,8 @@ def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: 
     begin, end : (m,) float64. Interval of each, in frames; it ends later than it begins.
     Returns chords : TransformChords, (m,)
     """
-    hierarchy, row = transforms.chains_of(objects)
-    return hierarchy_chords(transforms, hierarchy, begin[row], end[row]).take(slice(len(objects)))
+    hierarchy, row, places = transforms.hierarchy_of(objects, np.arange(len(objects)))
+    return hierarchy_chords(transforms, hierarchy, begin[row], end[row]).take(places)
 
 
 def hierarchy_chords(

@@ -92,8 +92,8 @@ class Transforms:
 
     def matrices_of(self, objects: Ints, times: Floats) -> Singles:
         """Compute the world matrices (m, 4, 4) of objects (m,), each at its own time (m,) in frames."""
-        hierarchy, row = self.chains_of(objects)
-        return self.hierarchy_matrices(hierarchy, times[row])[: len(objects)]
+        hierarchy, row, places = self.hierarchy_of(objects, np.arange(len(objects)))
+        return self.hierarchy_matrices(hierarchy, times[row])[places]
 
     def hierarchy_matrices(self, hierarchy: Hierarchy, times: Floats) -> Singles:
         """Compute the world matrices (m, 4, 4) of a hierarchy (m,), each object's at its own time (m,).
@@ -115,20 +115,6 @@ class Transforms:
             above = _product(world[parents[rows]], self.parent_inverse[objects[rows]])
             world[rows] = _product(above, world[rows])
         return world
-
-    def chains_of(self, objects: Ints) -> tuple[Hierarchy, Ints]:
-        """Return objects (m,) followed by all parents of each, and for which of them (m,) each is there."""
-        current, row, count = objects, np.arange(len(objects)), 0
-        parts: list[tuple[Ints, Ints, Ints]] = []
-        is_child = np.ones(len(objects), dtype=bool)
-        while not parts or is_child.any():
-            current, row = current[is_child], row[is_child]
-            parent = self.parent[current]
-            is_child, count = parent >= 0, count + len(current)
-            parts.append((current, np.where(is_child, count + np.cumsum(is_child) - 1, -1), row))
-            current = parent
-        members, parents, rows = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-        return Hierarchy(members, parents), rows
 
     def hierarchy_of(self, objects: Ints, moments: Ints) -> tuple[Hierarchy, Ints, Ints]:
         """Return the hierarchy of objects (k,) and all their parents at moments (k,), each once in a moment.
