@@ -130,34 +130,15 @@ class Capsule(_Axial):
             return np.asarray(np.pi * self.radius**2 * (2 * self.half_length + 4 / 3 * self.radius))
 
     def contains(self, points: ArrayLike) -> Bools:
-        """Decide which points are inside or on the capsule. Exact for the float64 distance.
-
-        Parameters
-        ----------
-        points : (..., 3) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        inside : (...) bool
-        """
+        """Decide which points (..., 3) are inside or on the capsule. Exact for the float64 distance."""
         p = self._broadcastable(points, "points", (3,))
         return np.asarray(distance_from_segment(self, p) <= self.radius)
 
     def transformed(self, matrix: ArrayLike) -> Capsule:
-        """Return capsules that enclose the images of these under affine maps.
+        """Return capsules that enclose the images of these under affine maps (..., 4, 4).
 
         The image itself, rounded outward, under rigid motion and uniform scale. Otherwise conservative: the
         radius is scaled by the largest singular value.
-
-        Parameters
-        ----------
-        matrix : (..., 4, 4) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        capsules : Capsule, batch (...)
         """
         m = self._broadcastable(matrix, "matrix", (4, 4))
         with np.errstate(over="ignore", invalid="ignore"):  # the constructor finds infinity
@@ -173,12 +154,7 @@ class Capsule(_Axial):
         return Capsule(self.center, self.axis, self.half_length, radius)
 
     def aabb(self) -> Aabb:
-        """Return the boxes around the capsules, rounded outward by a few ulps.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
-        """
+        """Return the boxes around the capsules, rounded outward by a few ulps."""
         reach = np.abs(self.axis) * self.half_length[..., None] + self.radius[..., None]
         return box_around(self.center, raised_by_ulps(reach))
 
@@ -221,34 +197,15 @@ class Cylinder(_Axial):
             return np.asarray(2 * np.pi * self.radius**2 * self.half_length)
 
     def contains(self, points: ArrayLike) -> Bools:
-        """Decide which points are inside or on the cylinder. Exact for their float64 coordinates.
-
-        Parameters
-        ----------
-        points : (..., 3) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        inside : (...) bool
-        """
+        """Decide which points (..., 3) are inside or on the cylinder. Exact for their float64 coordinates."""
         along, across = axial_coordinates(self, self._broadcastable(points, "points", (3,)))
         return np.asarray((np.abs(along) <= self.half_length) & (across <= self.radius))
 
     def transformed(self, matrix: ArrayLike) -> Cylinder:
-        """Return cylinders that enclose the images of these under affine maps.
+        """Return cylinders that enclose the images of these under affine maps (..., 4, 4).
 
         The image itself, rounded outward, under rigid motion and uniform scale. Otherwise conservative: the
         axis keeps its direction, and the ends, which become ellipses, fit between two planes.
-
-        Parameters
-        ----------
-        matrix : (..., 4, 4) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        cylinders : Cylinder, batch (...)
         """
         m = self._broadcastable(matrix, "matrix", (4, 4))
         with np.errstate(over="ignore", invalid="ignore"):  # the constructor finds infinity
@@ -276,12 +233,7 @@ class Cylinder(_Axial):
         return centers, radii, np.repeat(self.axis[..., None, :], 2, axis=-2)
 
     def aabb(self) -> Aabb:
-        """Return the boxes around the cylinders, rounded outward by a few ulps.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
-        """
+        """Return the boxes around the cylinders, rounded outward by a few ulps."""
         cosine = np.abs(self.axis)
         # The rounding of a cosine near 1 makes a sine of 1e-8 uncertain, so take it from the other two.
         sine = np.sqrt(

@@ -159,49 +159,20 @@ class Aabb(BoundingVolume):
         return self.max * 0.5 - self.min * 0.5
 
     def contains(self, points: ArrayLike) -> Bools:
-        """Decide which points are inside or on the box. Exact.
-
-        Parameters
-        ----------
-        points : (..., 3) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        inside : (...) bool
-        """
+        """Decide which points (..., 3) are inside or on the box. Exact."""
         p = self._broadcastable(points, "points", (3,))
         return np.asarray(((p >= self.min) & (p <= self.max)).all(axis=-1))
 
     def merged(self, other: Aabb) -> Aabb:
-        """Return the smallest boxes around pairs. Exact.
-
-        Parameters
-        ----------
-        other : Aabb
-            In the same space; broadcast against the batch.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
-        """
+        """Return the smallest boxes around pairs. Exact."""
         require_type(other, Aabb, "other")
         common_batch("other", self.shape, other.shape)
         return Aabb.unchecked(np.minimum(self.min, other.min), np.maximum(self.max, other.max))
 
     def transformed(self, matrix: ArrayLike) -> Aabb:
-        """Return the boxes around the images of these under affine maps.
+        """Return the boxes around the images of these under affine maps (..., 4, 4).
 
         The smallest around the eight transformed corners (Arvo 1990: the absolute matrix), rounded outward.
-
-        Parameters
-        ----------
-        matrix : (..., 4, 4) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
         """
         m = self._broadcastable(matrix, "matrix", (4, 4))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -235,12 +206,7 @@ class Aabb(BoundingVolume):
         return Obb.unchecked(center, half, np.broadcast_to(np.eye(3), (*self.shape, 3, 3)))
 
     def aabb(self) -> Aabb:
-        """Return the boxes themselves, so that every shape has this method. Exact.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
-        """
+        """Return the boxes themselves, so that every shape has this method. Exact."""
         return self
 
 
@@ -320,16 +286,9 @@ class Obb(BoundingVolume):
         return world
 
     def contains(self, points: ArrayLike) -> Bools:
-        """Decide which points are inside or on the box. Exact for the float64 coordinates of `to_local`.
+        """Decide which points (..., 3) in world space are inside or on the box.
 
-        Parameters
-        ----------
-        points : (..., 3) array_like
-            In world space; broadcast against the batch.
-
-        Returns
-        -------
-        inside : (...) bool
+        Exact for the float64 coordinates of `to_local`.
         """
         p = self._broadcastable(points, "points", (3,))
         with np.errstate(over="ignore"):
@@ -337,17 +296,7 @@ class Obb(BoundingVolume):
         return np.asarray((np.abs(local) <= self.half_extents).all(axis=-1))
 
     def merged(self, other: Obb) -> Obb:
-        """Return boxes around pairs, with the axes of the first. Conservative: others may be smaller.
-
-        Parameters
-        ----------
-        other : Obb
-            In the same space; broadcast against the batch.
-
-        Returns
-        -------
-        boxes : Obb, batch (...)
-        """
+        """Return boxes around pairs, with the axes of the first. Conservative: others may be smaller."""
         require_type(other, Obb, "other")
         batch = common_batch("other", self.shape, other.shape)
         inverse = np.swapaxes(self.rotation, -1, -2)[..., None, :, :]
@@ -359,20 +308,11 @@ class Obb(BoundingVolume):
         return Obb(center, half, np.broadcast_to(self.rotation, (*batch, 3, 3)))
 
     def transformed(self, matrix: ArrayLike) -> Obb:
-        """Return boxes that enclose the images of these under affine maps.
+        """Return boxes that enclose the images of these under affine maps (..., 4, 4).
 
         The image itself, rounded outward, where that is a box: under rigid motion, and under scale that is
         uniform or along the axes of the box. Conservative under shear: the longest side keeps its
         direction.
-
-        Parameters
-        ----------
-        matrix : (..., 4, 4) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        boxes : Obb, batch (...)
         """
         m = self._broadcastable(matrix, "matrix", (4, 4))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -384,12 +324,7 @@ class Obb(BoundingVolume):
             return Obb(center, with_rounding_slack(half, lost), rotation)
 
     def aabb(self) -> Aabb:
-        """Return the axis-aligned boxes around the boxes, rounded outward by a few ulps.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
-        """
+        """Return the axis-aligned boxes around the boxes, rounded outward by a few ulps."""
         return box_around(
             self.center, raised_by_ulps(transform_vectors(np.abs(self.rotation), self.half_extents))
         )

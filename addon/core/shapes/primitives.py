@@ -36,28 +36,13 @@ class Segment(Batched):
         self._fill("segment", start, end)
 
     def transformed(self, matrix: ArrayLike) -> Segment:
-        """Return the images of the segments under affine maps. Exact up to float64 rounding.
-
-        Parameters
-        ----------
-        matrix : (..., 4, 4) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        segments : Segment, batch (...)
-        """
+        """Return the images of the segments under affine maps (..., 4, 4). Exact up to float64 rounding."""
         m = self._broadcastable(matrix, "matrix", (4, 4))
         with np.errstate(over="ignore"):  # the constructor finds infinity
             return Segment(transform_points(m, self.start), transform_points(m, self.end))
 
     def aabb(self) -> Aabb:
-        """Return the boxes around the segments. Exact.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
-        """
+        """Return the boxes around the segments. Exact."""
         return Aabb.unchecked(np.minimum(self.start, self.end), np.maximum(self.start, self.end))
 
 
@@ -104,18 +89,9 @@ class Triangle(Batched):
         return np.where(dot(normal, normal)[..., None] > 0, normalized(normal), 0.0)
 
     def transformed(self, matrix: ArrayLike) -> Triangle:
-        """Return the images of the triangles under affine maps. Exact up to float64 rounding.
+        """Return the images of the triangles under affine maps (..., 4, 4). Exact up to float64 rounding.
 
         The front of a one-sided triangle stays its front under a matrix that mirrors.
-
-        Parameters
-        ----------
-        matrix : (..., 4, 4) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        triangles : Triangle, batch (...)
         """
         m = self._broadcastable(matrix, "matrix", (4, 4))
         a, b, c = (transform_points(m, corner) for corner in (self.a, self.b, self.c))
@@ -126,12 +102,7 @@ class Triangle(Batched):
         return Triangle(a, b, c, self.one_sided)
 
     def aabb(self) -> Aabb:
-        """Return the boxes around the triangles. Exact.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
-        """
+        """Return the boxes around the triangles. Exact."""
         low, high = np.minimum(self.a, self.b), np.maximum(self.a, self.b)
         return Aabb.unchecked(np.minimum(low, self.c), np.maximum(high, self.c))
 

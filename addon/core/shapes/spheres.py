@@ -40,33 +40,13 @@ class Sphere(BoundingVolume):
         self._fill("sphere", center, radius)
 
     def contains(self, points: ArrayLike) -> Bools:
-        """Decide which points are inside or on the sphere. Exact for the float64 distance.
-
-        Parameters
-        ----------
-        points : (..., 3) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        inside : (...) bool
-        """
+        """Decide which points (..., 3) are inside or on the sphere. Exact for the float64 distance."""
         # Compare lengths, not squares: a radius that is the rounded distance of a point must include that
         # point.
         return np.asarray(length(self._broadcastable(points, "points", (3,)) - self.center) <= self.radius)
 
     def merged(self, other: Sphere) -> Sphere:
-        """Return the smallest spheres around pairs. Conservative: rounded up by a few float64 ulps.
-
-        Parameters
-        ----------
-        other : Sphere
-            In the same space; broadcast against the batch.
-
-        Returns
-        -------
-        spheres : Sphere, batch (...)
-        """
+        """Return the smallest spheres around pairs. Conservative: rounded up by a few float64 ulps."""
         require_type(other, Sphere, "other")
         common_batch("other", self.shape, other.shape)
         offset = other.center - self.center
@@ -84,19 +64,10 @@ class Sphere(BoundingVolume):
         return Sphere(center, raised_by_ulps(np.where(distance > 0, reach, radius)))
 
     def transformed(self, matrix: ArrayLike) -> Sphere:
-        """Return spheres that enclose the images of these under affine maps.
+        """Return spheres that enclose the images of these under affine maps (..., 4, 4).
 
         Conservative under any scale and shear: the radius is scaled by the largest singular value, because
         the longest column understates the stretch of a sheared matrix. Rounded outward.
-
-        Parameters
-        ----------
-        matrix : (..., 4, 4) array_like
-            Broadcast against the batch.
-
-        Returns
-        -------
-        spheres : Sphere, batch (...)
         """
         m = self._broadcastable(matrix, "matrix", (4, 4))
         with np.errstate(over="ignore", invalid="ignore"):  # the constructor finds infinity
@@ -105,10 +76,5 @@ class Sphere(BoundingVolume):
             return Sphere(center, self.radius * stretch + lost)
 
     def aabb(self) -> Aabb:
-        """Return the boxes around the spheres, rounded outward by an ulp or two.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
-        """
+        """Return the boxes around the spheres, rounded outward by an ulp or two."""
         return box_around(self.center, self.radius[..., None])
