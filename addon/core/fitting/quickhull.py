@@ -89,7 +89,9 @@ def quickhull(
         outside = np.concatenate([outside[is_kept], orphans])
         face_of = np.concatenate([new_index[face_of[is_kept]], orphans_face + len(faces) - len(new_faces)])
         height = np.concatenate([height[is_kept], orphans_height])
-    return _with_edges(faces, normals, len(points)) if is_closed(faces, len(points)) else None
+    if not is_closed(faces, len(points)):
+        return None
+    return IndexedHull(np.unique(faces), faces, normals, *edges_of_surface(faces, len(points)))
 
 
 def _above(
@@ -239,15 +241,18 @@ def is_closed_surface(faces: NDArray[np.integer], count: int) -> bool:
     return bool((there[1:] != there[:-1]).all() and (start != end).all() and np.array_equal(there, back))
 
 
-def _with_edges(faces: Ints, normals: Floats, count: int) -> IndexedHull:
-    """Add the edges, and the faces on both sides of each, to faces (f, 3) of a closed surface."""
+def edges_of_surface(faces: Ints, count: int) -> tuple[Ints, Ints]:
+    """Return the edges (e, 2) of faces (f, 3) of a closed surface, and the two faces (e, 2) at each.
+
+    count : Number of points.
+    """
     directed = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     face = np.tile(np.arange(len(faces)), 3)
     keys = np.minimum(*directed.T) * count + np.maximum(*directed.T)
     order = np.argsort(keys, kind="stable")
     # Equal keys come in pairs, because every edge has a face on both sides.
     pairs = order.reshape(-1, 2)
-    return IndexedHull(np.unique(faces), faces, normals, directed[pairs[:, 0]], face[pairs])
+    return directed[pairs[:, 0]], face[pairs]
 
 
 def quickhulls(

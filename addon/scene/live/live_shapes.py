@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ...core import Segment
 from ...core.compound.convex_parts import Compound
 from ...core.fitting.convex_hull import ConvexHull
-from ...core.fitting.quickhull import face_planes
+from ...core.fitting.quickhull import edges_of_surface, face_planes
 from ...core.numeric.arrays import Bools, Floats, Ints, rotation_matrix, transform_vectors
 from ...core.shapes import concatenated
 from ..blender.animated import may_deform
@@ -119,13 +119,9 @@ def _compound_of(result: Result, index: int) -> Compound | None:
 def _sharp_edges(hull: ConvexHull) -> Segment:
     """Return the edges (k,) of a hull between faces that are not in one plane."""
     normals, _ = face_planes(hull.vertices, hull.faces)
-    directed = np.concatenate([hull.faces[:, [0, 1]], hull.faces[:, [1, 2]], hull.faces[:, [2, 0]]])
-    face = np.tile(np.arange(len(hull.faces)), 3)
-    order = np.lexsort(np.sort(directed, axis=1).T)
-    # Each edge has a face on both sides, so equal edges come in pairs.
-    first, second = order[::2], order[1::2]
-    is_sharp = np.abs(normals[face[first]] - normals[face[second]]).max(axis=1) > _FLAT
-    start, end = directed[first[is_sharp]].T
+    edges, sides = edges_of_surface(hull.faces, len(hull.vertices))
+    first, second = normals[sides.T]
+    start, end = edges[np.abs(first - second).max(axis=1) > _FLAT].T
     return Segment(hull.vertices[start], hull.vertices[end])
 
 
