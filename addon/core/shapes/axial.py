@@ -31,6 +31,7 @@ _UNIT_TOLERANCE = 1e-4
 """Largest accepted difference of an axis from length 1, as for rotations of boxes."""
 
 
+@dataclass(frozen=True, eq=False, init=False)
 class _Axial(BoundingVolume):
     """Base of the shapes around an axis; they have the same fields."""
 
@@ -106,10 +107,6 @@ class Capsule(_Axial):
         With the index of the first bad element.
     """
 
-    center: Floats
-    axis: Floats
-    half_length: Floats
-    radius: Floats
     grown_by_padding: ClassVar[dict[str, int]] = {"radius": 1}
     name: ClassVar[str] = "capsule"
 
@@ -178,10 +175,6 @@ class Cylinder(_Axial):
         With the index of the first bad element.
     """
 
-    center: Floats
-    axis: Floats
-    half_length: Floats
-    radius: Floats
     grown_by_padding: ClassVar[dict[str, int]] = {"half_length": 1, "radius": 1}
     name: ClassVar[str] = "cylinder"
 
