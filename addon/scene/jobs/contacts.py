@@ -74,8 +74,8 @@ from ..subjects.selection import matches_names
 from ..subjects.subject import Subject, SubjectList
 from .bounds_table import NO_VERTICES, BoundsTable, fit_bounds
 from .detailed_shapes import SHAPES_OF_SCANS, ScannedShapes
+from .mesh_confirmation import confirm_contacts
 from .result import Result, result_of
-from .scan.mesh_confirmation import confirm_contacts
 
 
 class ScanRequest(NamedTuple):

@@ -12,7 +12,7 @@ from mathutils.bvhtree import BVHTree
 
 from addon.cli.main import main
 from addon.formats import NotVerified
-from addon.scene.jobs.scan import mesh_confirmation
+from addon.scene.jobs import mesh_confirmation
 from tests.scene.building import open_empty_file
 from tests.scene.sampling import (
     add_box,

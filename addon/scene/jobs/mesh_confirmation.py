@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import (
+from ...core import (
     CollisionBoundsError,
     Contact,
     DeformedMesh,
@@ -25,20 +25,20 @@ from ....core import (
     TriangleMesh,
     first_mesh_contact,
 )
-from ....core.motion.mesh_contact import possibly_since
-from ....core.numeric.arrays import Floats, transform_points
-from ....core.progress import until_stopped, with_progress
-from ....core.scan.report import ContactInterval
-from ....formats import Confirmation, NotVerified
-from ...blender.animated import may_deform, turning_times
-from ...blender.frames import go_to, scene_by_uid
-from ...blender.instances import visible_instances
-from ...blender.mesh_data import triangle_indices, vertex_positions
-from ...blender.private_scene import PrivateScene
-from ...motion.known_motion import CurvePoses
-from ...motion.scene_motion import SceneMotion
-from ...settings import Modifiers
-from ...subjects.subject import Subject
+from ...core.motion.mesh_contact import possibly_since
+from ...core.numeric.arrays import Floats, transform_points
+from ...core.progress import until_stopped, with_progress
+from ...core.scan.report import ContactInterval
+from ...formats import Confirmation, NotVerified
+from ..blender.animated import may_deform, turning_times
+from ..blender.frames import go_to, scene_by_uid
+from ..blender.instances import visible_instances
+from ..blender.mesh_data import triangle_indices, vertex_positions
+from ..blender.private_scene import PrivateScene
+from ..motion.known_motion import CurvePoses
+from ..motion.scene_motion import SceneMotion
+from ..settings import Modifiers
+from ..subjects.subject import Subject
 
 
 def confirm_contacts(
