@@ -171,12 +171,7 @@ class TriangleMesh:
             )
 
     def aabb(self) -> Aabb:
-        """Return the box around the mesh. Exact.
-
-        Returns
-        -------
-        box : Aabb, batch ()
-        """
+        """Return the box around the mesh. Exact."""
         boxes = self.triangles.aabb()
         return Aabb.unchecked(boxes.min.min(axis=0), boxes.max.max(axis=0))
 

@@ -106,64 +106,29 @@ class SphereTree(Batched):
         return len(level_starts(self.children)) - 2
 
     def aabb(self) -> Aabb:
-        """Return the boxes around all leaves, rounded outward.
-
-        Returns
-        -------
-        boxes : Aabb, batch (...)
-        """
+        """Return the boxes around all leaves, rounded outward."""
         boxes = self.leaf_spheres.aabb()
         return Aabb.unchecked(boxes.min.min(axis=-2), boxes.max.max(axis=-2))
 
     def contains(self, points: ArrayLike) -> Bools:
-        """Decide which points lie inside or on a leaf. Exact up to float64 rounding.
+        """Decide which points (..., 3) lie inside or on a leaf. Exact up to float64 rounding.
 
         Needs memory for all pairs of points and leaves.
-
-        Parameters
-        ----------
-        points : (..., 3) float
-            Broadcast against the batch.
-
-        Returns
-        -------
-        inside : (...) bool
         """
         p = as_floats(points, "points", (3,))
         return np.asarray(self.leaf_spheres.contains(p[..., None, :]).any(axis=-1))
 
     def padded(self, amount: ArrayLike) -> SphereTree:
-        """Grow all spheres by an amount. Exact up to float64 rounding.
+        """Grow all spheres by amounts (...); negative ones shrink them. Exact up to float64 rounding.
 
-        Parameters
-        ----------
-        amount : (...) float
-            Length in the unit of the tree; negative shrinks. Broadcast against the batch.
-
-        Returns
-        -------
-        tree : SphereTree, batch (...)
-
-        Raises
-        ------
-        InvalidShapeError
-            Where a radius becomes negative.
+        Raises InvalidShapeError: where a radius becomes negative.
         """
         return self._with_spheres(self.spheres.padded(self._broadcastable(amount, "padding")[..., None]))
 
     def transformed(self, matrix: ArrayLike) -> SphereTree:
-        """Transform by affine matrices; a batch of matrices makes a batch of poses.
+        """Transform by affine matrices (..., 4, 4); a batch of matrices makes a batch of poses.
 
         Conservative like `Sphere.transformed`.
-
-        Parameters
-        ----------
-        matrix : (..., 4, 4) float
-            From the space of the tree to that of the result; broadcast against the batch.
-
-        Returns
-        -------
-        tree : SphereTree, batch (...) broadcast against that of this tree
         """
         matrices = self._broadcastable(matrix, "matrix", (4, 4))
         return self._with_spheres(self.spheres.transformed(matrices[..., None, :, :]))
