@@ -67,28 +67,14 @@ class Transforms:
         Returns matrices : (t, n, 4, 4) float32. Equal to those of Blender except for the last bit of a few
             numbers.
         """
-        values = self.curves.values_at(times)
-        every = np.arange(len(self.rest))
-        world = np.zeros((len(times), len(every), 4, 4), dtype=np.float32)
-        sizes = self.rest[:, SCALE] * self.rest[:, DELTA_SCALE]
-        world[..., :3, :3] = self.rest_rotations * sizes[:, None, :]
-        location = self._channels(every, LOCATION, values) + self._channels(every, DELTA_LOCATION, values)
-        world[..., :3, 3] = np.moveaxis(location, 2, 0)
-        world[..., 3, 3] = 1
-        changing = np.flatnonzero(self.changes_form)
-        if len(changing):
-            channels = np.moveaxis(self._channels(changing, slice(0, CHANNELS), values), 1, 2)
-            turns, count = self.turns[changing], len(times)
-            rotations = np.repeat(self.rest_rotations[changing], count, axis=0)
-            modes = np.repeat(self.modes[changing[turns]], count)
-            rotations[np.repeat(turns, count)] = _rotations(modes, channels[turns].reshape(-1, CHANNELS))
-            sizes = channels[..., SCALE] * channels[..., DELTA_SCALE]
-            linear = rotations.reshape(len(changing), count, 3, 3) * sizes[:, :, None]
-            world[:, changing, :3, :3] = np.swapaxes(linear, 0, 1)
-        for rows in Hierarchy(every, self.parent).generations()[1:]:
-            above = _product(world[:, self.parent[rows]], self.parent_inverse[rows])
-            world[:, rows] = _product(above, world[:, rows])
-        return world
+        count, steps = len(self.rest), np.arange(len(times))[:, None]
+        channels = np.tile(self.rest, (len(times), 1, 1))
+        item, channel = np.nonzero(self.curve_of >= 0)
+        channels[:, item, channel] = self.curves.values_at(times)[self.curve_of[item, channel]].T
+        parents = np.where(self.parent >= 0, self.parent + count * steps, -1)
+        every = Hierarchy(np.tile(np.arange(count), len(times)), parents.ravel())
+        world = self._composed(every, channels.reshape(-1, CHANNELS))
+        return world.reshape(len(times), count, 4, 4)
 
     def matrices_of(self, objects: Ints, times: Floats) -> Singles:
         """Compute the world matrices (m, 4, 4) of objects (m,), each at its own time (m,) in frames."""
@@ -100,10 +86,14 @@ class Transforms:
 
         The time of an object is that of its parent. The same as `matrices_of`, but each parent once.
         """
-        objects, parents = hierarchy
-        channels, curve = self.rest[objects], self.curve_of[objects]
+        channels, curve = self.rest[hierarchy.objects], self.curve_of[hierarchy.objects]
         row, channel = np.nonzero(curve >= 0)
         channels[row, channel] = self.curves.values_of(curve[row, channel], times[row])
+        return self._composed(hierarchy, channels)
+
+    def _composed(self, hierarchy: Hierarchy, channels: Singles) -> Singles:
+        """World matrices (m, 4, 4) of a hierarchy (m,) with channels (m, CHANNELS)."""
+        objects, parents = hierarchy
         linear, turns = self.rest_rotations[objects], self.turns[objects]
         linear[turns] = _rotations(self.modes[objects[turns]], channels[turns])
         # Without parents first.
@@ -188,14 +178,6 @@ class Transforms:
         """Inverses (n, 4, 4) of the parents, and bounds (n,) of how much longer they make a vector."""
         inverse = self.parent_inverse.astype(np.float64)
         return inverse, np.linalg.norm(inverse[:, :3, :3], 2, axis=(1, 2)) * (1 + CHAIN_ROUNDING)
-
-    def _channels(self, objects: Ints, group: slice, values: Singles) -> Singles:
-        """Channels (m, k, t) of objects (m,), from the animated values (v, t)."""
-        curve_of = self.curve_of[objects, group]
-        channels = np.repeat(self.rest[objects, group, None], values.shape[1], axis=2)
-        item, channel = np.nonzero(curve_of >= 0)
-        channels[item, channel] = values[curve_of[item, channel]]
-        return channels
 
 
 def _rotations(modes: Ints, channels: Singles) -> Singles:
