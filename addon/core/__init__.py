@@ -58,7 +58,7 @@ from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_su
 from .mesh.triangle_mesh import TriangleMesh
 from .motion.mesh_contact import MeshContact, first_mesh_contact
 from .motion.mesh_samples import DeformedMesh
-from .motion.motion import BoundsMotion, BoundsSample, Motion, MotionBound, Obstacle, Sample, Sampler
+from .motion.motion import Motion, MotionBound, Obstacle, Sample, Sampler
 from .progress import ContactMotion, MotionKind, Progress
 from .scan.report import (
     Clearance,
@@ -79,8 +79,6 @@ __all__ = [
     "SPHERE_METHODS",
     "Aabb",
     "Bound",
-    "BoundsMotion",
-    "BoundsSample",
     "Capsule",
     "Clearance",
     "CollisionBoundsError",

@@ -12,7 +12,6 @@ import pytest
 from addon import core
 from addon.core import (
     Aabb,
-    BoundsSample,
     Obb,
     Obstacle,
     Sample,
@@ -26,7 +25,6 @@ from addon.core import (
 from tests.argument_errors import Row, failures, missing_rows, result_of_valid_arguments, valid
 
 RECORDS = (
-    core.BoundsSample,
     core.Clearance,
     core.Contact,
     core.ContactDetails,
@@ -48,7 +46,6 @@ RECORDS = (
     core.Surface,
     core.WitnessPoints,
     # Protocols, which callers implement
-    core.BoundsMotion,
     core.Motion,
     core.Sampler,
 )
@@ -74,9 +71,6 @@ SHAPES = {
 }
 
 
-BOUNDS = BoundsSample(SPHERES.aabb(), SPHERES, np.ones(3, bool))
-
-
 class Falling:
     """Spheres that fall, sampled at any time; `replaced` is what one of its members returns instead."""
 
@@ -94,17 +88,23 @@ class Falling:
         return self._replaced.get("sample_between", Falling().sample(time)[subjects])
 
 
-class FallingBounds(Falling):
-    """Bounds of falling spheres."""
+class FallingBoxes:
+    """Boxes around them; `replaced` is what its members are, or return, instead."""
 
-    def sample(self, time: float) -> Any:
-        spheres = Falling().sample(time)
-        return self._replaced.get("sample", BoundsSample(spheres.aabb(), spheres, np.ones(3, bool)))
+    def __init__(self, **replaced: Any) -> None:
+        self.grain = replaced.get("grain", np.zeros(3))
+        self.costs = replaced.get("costs", np.ones(3))
+        self._replaced = replaced
 
-    def sample_between(self, time: float, subjects: Any) -> Any:
-        return self._replaced.get(
-            "sample_between", FallingBounds.sample(FallingBounds(), time).take(subjects)
-        )
+    def at(self, shapes: Any, times: Any) -> Any:
+        return self._replaced.get("boxes", falling_spheres(shapes, times).aabb())
+
+    def are_present(self, shapes: Any, times: Any) -> Any:
+        return self._replaced.get("are_present", np.ones(len(shapes), bool))
+
+
+def falling_spheres(shapes: Any, times: Any) -> Sphere:
+    return Sphere(np.outer(shapes, (0, 0, 1)) * (5 - times)[:, None], 1.0)
 
 
 FRAMES = [1.0, 2.0, 3.0, 4.0]
@@ -324,38 +324,23 @@ ROWS: dict[str, Row] = {
         valid(vertices=POINTS, triangles=np.array([[0, 1, 2]])),
         may_be_nan=True,
     ),
-    "envelopes_over": Row(core.envelopes_over, valid(motion=FallingBounds(), frames=FRAMES)),
+    "envelopes_over": Row(
+        core.envelopes_over,
+        valid(boxes=FallingBoxes(), spheres=falling_spheres, frames=FRAMES),
+        callbacks=frozenset({"spheres"}),
+    ),
     "envelopes_over of a motion": Row(
-        lambda **members: core.envelopes_over(FallingBounds(**members), FRAMES),
-        valid(refinable=np.ones(3, bool), sample=BOUNDS, sample_between=BOUNDS),
-        {"refinable": ["sample"], "sample_between": ["sample"]},
+        lambda **members: core.envelopes_over(FallingBoxes(**members), falling_spheres, FRAMES),
+        valid(grain=np.zeros(3), costs=np.ones(3)),
     ),
-    "envelopes_over of a sample": Row(
-        lambda **fields: core.envelopes_over(ConstantBounds(**fields), FRAMES),
-        valid(boxes=SPHERES.aabb(), spheres=SPHERES, present=np.ones(3, bool)),
-        dict.fromkeys(("boxes", "spheres", "present"), ("sample",)),
-    ),
-    "BoundsSample.take": Row(
-        BoundsSample(SPHERES.aabb(), SPHERES, np.ones(3, bool)).take, valid(rows=np.array([0, 2]))
+    "envelopes_over of bounds": Row(
+        lambda spheres, **members: core.envelopes_over(FallingBoxes(**members), lambda *_: spheres, [1.0]),
+        valid(boxes=SPHERES.aabb(), are_present=np.ones(3, bool), spheres=SPHERES),
     ),
     "Sample.concatenate": Row(
         Sample.concatenate, valid(parts=[Sample(SPHERES).as_batch(), Sample(SPHERES).as_batch()])
     ),
 }
-
-
-class ConstantBounds(Falling):
-    """Bounds at rest, of a sample with these fields."""
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__()
-        self._fields = fields
-
-    def sample(self, time: float) -> Any:
-        return BoundsSample(**self._fields)
-
-    def sample_between(self, time: float, subjects: Any) -> Any:
-        return self.sample(time).take(subjects)
 
 
 LONG = {("scan_contacts of a motion", "sample_between"), ("hull_from_points", "margin")}

@@ -2,10 +2,11 @@
 
 | file | content |
 |---|---|
-| `envelopes` | `envelopes_over`, which samples the motion and halves intervals; the bounds so far |
+| `halving` | `sweep_over`, the loop that samples and halves intervals |
+| `envelopes` | `envelopes_over`, and the bounds so far |
 | `swept_points` | `points_swept`, points around all that moving points sweep, for shapes of any kind |
 
-May import `scan`, for the motion protocols, and all rooms before it.
+May import `motion` and all rooms before it.
 
 - **An envelope is numbers that only grow.** Maxima of support distances along 168 directions need no samples
   to be kept, and each of them is bounded between samples like any other function of time.

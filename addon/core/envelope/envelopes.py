@@ -3,32 +3,33 @@
 Swept bounds are accumulated as a k-DOP: the largest support distance so far along fixed directions. Six of
 these make the box, and a sphere is fitted around all. Each support distance is a function of time. Between
 two samples it is at most a parabola above both, whose height follows from neighboring samples
-(`interval.pair_motion`). Where that adds too much, the interval is halved and sampled again; what is still
-unknown then is added. Samples are dropped as soon as the next ones are taken: memory does not grow with the
-number of frames.
+(`interval.pair_motion`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import InvalidShapeError
 from ..fitting.enclosing import spheres_from_groups
-from ..interval.pair_motion import interval_deviations, parabola_overshoot
-from ..motion.motion import BoundsMotion, BoundsSample, as_bounds_sample
-from ..numeric.arguments import as_mask, as_times, require_methods
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, Table, as_array, length, transform_vectors
+from ..interval.pair_motion import parabola_overshoot
+from ..motion.motion import Motion
+from ..numeric.arguments import as_mask, as_times, require_methods, require_type
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, as_array, as_floats, length, transform_vectors
 from ..numeric.geodesic import geodesic_directions
 from ..numeric.tolerances import GAP_ROUNDING
 from ..progress import Progress
 from ..shapes import Aabb, Sphere
+from .halving import SWEPT_TOLERANCE, deviations, sweep_over
 
-_TOLERANCE = 2e-3
-"""Part of an envelope's size that may be added to a side of its box between samples."""
+SpheresAt: TypeAlias = Callable[[Ints, Floats], Sphere]
+_MOST_COST = 1 << 13
+"""Cost of the bounds that are queried together: more would block the window."""
 _SLANTED = 4.0
 """How much more may be added along slanted directions, which only the sphere uses."""
 _SINGLE_PRECISION = 4e-7
@@ -43,50 +44,21 @@ _CORNER_SOLVERS = np.asarray(np.linalg.inv(DIRECTIONS.vectors[DIRECTIONS.triangl
 """Matrices (t, 3, 3) that map three supports to the corner where their planes meet."""
 
 
-class _Samples(Table):
-    """Bounds of some subjects (m,) at successive times (k,).
-
-    numbers : (k, m, 10) float64. Both corners of the boxes, then center and radius of the spheres.
-    present : (k, m) bool
-    """
-
-    times: Floats
-    numbers: Floats
-    present: Bools
-
-    @classmethod
-    def of(cls, time: float, returned: BoundsSample, count: int) -> _Samples:
-        """Check and convert what a motion returned for `count` subjects at one time."""
-        sample = as_bounds_sample(returned, f"sample at {time}", count)
-        boxes, spheres = sample.boxes, sample.spheres
-        columns = boxes.min, boxes.max, spheres.center, spheres.radius[:, None]
-        return cls(np.array([time]), np.concatenate(columns, axis=1)[None], sample.present[None])
-
-    def of_subjects(self, columns: Ints | Bools) -> _Samples:
-        """Select subjects."""
-        return _Samples(self.times, self.numbers[:, columns], self.present[:, columns])
-
-    def deviations(self, values: Floats, span: slice) -> Floats:
-        """Estimate deviations (i, m, c) of values (k, m, c) from linear interpolation in a span of intervals.
-
-        Approximate: see `interval.pair_motion`. 0 where unknown.
-        """
-        steps = np.diff(self.times)[:, None, None]
-        speeds = np.diff(values, axis=0) / steps
-        is_known = self.present[:-2] & self.present[1:-1] & self.present[2:]
-        changes = np.where(is_known[..., None], np.abs(np.diff(speeds, axis=0)), 0.0)
-        return interval_deviations(changes, steps, 0.0)[span]
-
-
 class SweptBounds:
-    """Bounds of everything that subjects (n,) have swept so far.
+    """Bounds of everything that subjects (n,) have swept so far. Implements `halving.Sweep`.
 
     center, radius : (n, 3) and (n,) float. All spheres of a subject merged one after another: the smallest
         sphere while it moves along a line. The radius is -inf for subjects that were never present.
     """
 
-    def __init__(self, count: int, refinable: Bools) -> None:
-        self._refinable = refinable
+    most_halvings = 10
+    jump_halvings = most_halvings + 1
+    chunk = 2 * CHUNK_ROWS // SUPPORT_COUNT
+
+    def __init__(self, boxes: Motion, spheres: SpheresAt, costs: Floats) -> None:
+        self._boxes, self._spheres, self._costs, count = boxes, spheres, costs, len(costs)
+        # Of each sample: both corners of its box, then center and radius of its sphere; NaN if it is absent.
+        self._numbers: Floats = np.empty((0, 10))
         # Supports at samples, and those with what was added between samples: additions must not add up.
         self._sampled = np.full((count, SUPPORT_COUNT), -np.inf)
         self._supports = self._sampled.copy()
@@ -97,38 +69,80 @@ class SweptBounds:
         """Mask (n,) of subjects that were present at some sample."""
         return np.asarray(np.isfinite(self.radius))
 
-    def add_supports(self, rows: Ints, samples: _Samples, span: slice, depth: int) -> Bools:
-        """Add supports of subjects (r,), and of a span of intervals, those that do not add too much.
+    def sample(self, rows: Ints, times: Floats) -> Generator[float, None, Ints]:
+        """See `Sweep`."""
+        order = np.lexsort((rows, times))
+        # All subjects at a time are queried together, because a scene may have to be evaluated for them.
+        ends = np.flatnonzero(np.diff(times[order], append=np.inf)) + 1
+        cost, begin, found = np.cumsum(self._costs[rows[order]]), 0, np.empty((len(rows), 10))
+        while begin < len(rows):
+            spent = cost[begin - 1] if begin else 0.0
+            place = np.searchsorted(cost[ends - 1], spent + _MOST_COST, side="right")
+            end = ends[max(place - 1, np.searchsorted(ends, begin, side="right"))]
+            part = order[begin:end]
+            found[part], begin = self._query(rows[part], times[part]), end
+            yield float(times[part[-1]])
+        by_row = np.lexsort((times, rows))
+        self._merge_spheres(rows[by_row], found[by_row, 6:])
+        numbers = np.arange(len(rows)) + len(self._numbers)
+        self._numbers = np.concatenate([self._numbers, found])
+        return numbers
 
-        Returns a mask (intervals, r) of the intervals that were added.
+    def keep(self, samples: Ints) -> None:
+        """See `Sweep`."""
+        self._numbers = self._numbers[samples]
+
+    def _query(self, rows: Ints, times: Floats) -> Floats:
+        """Query the bounds (m, 10) of subjects (m,), each at its time."""
+        boxes: Any = self._boxes.at(rows, times)
+        spheres: Any = self._spheres(rows, times)
+        for name, shapes, kind in (("boxes", boxes, Aabb), ("spheres", spheres, Sphere)):
+            require_type(shapes, kind, name)
+            if shapes.shape != rows.shape:
+                raise InvalidShapeError(f"{name}: {shapes.shape} instead of {rows.shape} shapes")
+        present = as_mask(self._boxes.are_present(rows, times), "boxes, are_present", rows.shape)
+        columns = boxes.min, boxes.max, spheres.center, spheres.radius[:, None]
+        return np.where(present[:, None], np.concatenate(columns, axis=1), np.nan)
+
+    def growth(self, rows: Ints, around: Ints, times: Floats) -> tuple[Ints, Floats, Floats]:
+        """See `Sweep`: the growth is that of the supports, then the spheres at both ends, as far as they go.
+
+        Supports of the samples are added too.
         """
-        supports, present = supports_of(samples.numbers), samples.present
-        at_samples = np.where(present[..., None], supports, -np.inf).max(axis=0)
-        self._sampled[rows] = np.maximum(self._sampled[rows], at_samples)
-        both = (present[:-1] & present[1:])[span]
-        if not len(both):
-            return both
-        deviation = samples.deviations(supports, span)
-        deviation[:, ~self._refinable[rows]] = 0.0
-        first, last = supports[:-1][span], supports[1:][span]
-        highest = np.maximum(first, last) + parabola_overshoot(np.abs(last - first), deviation)
-        added = highest - self._sampled[rows]
-        added = np.maximum(added[..., :6].max(axis=2), added[..., 6:].max(axis=2) / _SLANTED)
-        accepted = both & ((added <= self._tolerance(rows)) | (depth == _MOST_HALVINGS))
-        largest = np.where(accepted[..., None], highest, -np.inf).max(axis=0)
-        self._supports[rows] = np.maximum(self._supports[rows], largest)
-        return np.asarray(accepted)
+        numbers = self._numbers[around]
+        is_known: Bools = (around >= 0) & ~np.isnan(numbers[..., 0])
+        is_same = (numbers[1:] == numbers[:-1]).all(axis=2) | (around[1:] < 0) | (around[:-1] < 0)
+        moving = np.flatnonzero(~is_same.all(axis=0))
+        # Of those at rest, one sample is enough.
+        rest = np.flatnonzero(is_same.all(axis=0))
+        rest = rest[np.diff(rows[rest], prepend=-1) > 0]
+        raise_rows(self._sampled, rows[rest], supports_of(numbers[1, rest]))
+        is_known, around = is_known[:, moving], around[:, moving]
+        used, places = np.unique(around, return_inverse=True)
+        every, places = supports_of(self._numbers[used]), places.reshape(4, -1)
+        # Those that appear or disappear in between.
+        one = np.flatnonzero(is_known[1] != is_known[2])
+        raise_rows(self._sampled, rows[moving[one]], every[np.where(is_known[1], places[1], places[2])[one]])
+        both = np.flatnonzero(is_known[1] & is_known[2])
+        rows, places, times = rows[moving[both]], places[:, both], times[:, moving[both], None]
+        numbers, is_known = numbers[:, moving[both], 6:], is_known[::3, both, None]
+        supports = every[places]
+        high = np.maximum(supports[1], supports[2])
+        raise_rows(self._sampled, rows, high)
+        growth = np.empty((len(both), SUPPORT_COUNT + 8))
+        rise = np.abs(supports[2] - supports[1])
+        growth[:, :SUPPORT_COUNT] = high + parabola_overshoot(rise, deviations(times, supports, is_known))
+        added = growth[:, :SUPPORT_COUNT] - self._sampled[rows]
+        added = np.maximum(added[:, :6].max(axis=1), added[:, 6:].max(axis=1) / _SLANTED)
+        of_spheres = deviations(times, numbers, is_known)
+        growth[:, SUPPORT_COUNT:] = numbers[1:3].transpose(1, 0, 2).reshape(-1, 8)
+        growth[:, SUPPORT_COUNT + 3 :: 4] += (length(of_spheres[:, :3]) + of_spheres[:, 3])[:, None]
+        return moving[both], added / self._tolerance(rows), growth
 
-    def merge_spheres_between(self, rows: Ints, samples: _Samples, span: slice, accepted: Bools) -> None:
-        """Merge the spheres at both ends of accepted intervals (i, r), padded by the deviation in between."""
-        each = samples.deviations(samples.numbers[..., 6:], span)
-        deviation = (length(each[..., :3]) + each[..., 3]) * self._refinable[rows]
-        for interval, is_merged in enumerate(accepted & (deviation > 0)):
-            columns = np.flatnonzero(is_merged)
-            for k in (span.start + interval, span.start + interval + 1):
-                padded = samples.numbers[k, columns, 6:]
-                padded[:, 3] += deviation[interval, columns]
-                self.merge_spheres(rows[columns], padded)
+    def add(self, rows: Ints, growth: Floats) -> None:
+        """See `Sweep`."""
+        raise_rows(self._supports, rows, growth[:, :SUPPORT_COUNT])
+        self._merge_spheres(rows.repeat(2), growth[:, SUPPORT_COUNT:].reshape(-1, 4))
 
     def boxes(self) -> Aabb:
         """Boxes (n,) around everything so far; zero for subjects that were never present."""
@@ -144,23 +158,40 @@ class SweptBounds:
         self.center[rows], self.radius[rows] = fitted.center, fitted.radius
 
     def _tolerance(self, rows: Ints) -> Floats:
-        """Length (r,) that may be added to the supports of subjects (r,)."""
-        supports = np.where(np.isfinite(self._sampled[rows, :6]), self._sampled[rows, :6], 0.0)
+        """Length (r,) that may be added to the supports of subjects (r,) that were present."""
+        supports = self._sampled[rows, :6]
         size = (supports[:, :3] + supports[:, 3:]).max(axis=1) / 2
-        return np.asarray(_TOLERANCE * size + _SINGLE_PRECISION * np.abs(supports).max(axis=1))
+        return np.asarray(SWEPT_TOLERANCE * size + _SINGLE_PRECISION * np.abs(supports).max(axis=1))
 
-    def merge_spheres(self, rows: Ints, spheres: Floats) -> None:
-        """Merge spheres (r, 4) into those of subjects (r,), unless they are inside already."""
-        radius = self.radius[rows]
-        is_first = radius == -np.inf
-        self.center[rows[is_first]], self.radius[rows[is_first]] = spheres[is_first, :3], spheres[is_first, 3]
-        distance = length(spheres[:, :3] - self.center[rows])
-        is_outside = ~is_first & (distance + spheres[:, 3] > radius)
-        rows, spheres = rows[is_outside], spheres[is_outside]
-        if len(rows):
-            added = Sphere.unchecked(spheres[:, :3], spheres[:, 3])
-            merged = Sphere.unchecked(self.center[rows], self.radius[rows]).merged(added)
-            self.center[rows], self.radius[rows] = merged.center, merged.radius
+    def _merge_spheres(self, rows: Ints, spheres: Floats) -> None:
+        """Merge spheres (m, 4) into those of subjects (m,), in order, unless they are inside already.
+
+        Those that are farthest outside are merged first. NaN is no sphere.
+        """
+        while len(rows):
+            beyond = length(spheres[:, :3] - self.center[rows]) + spheres[:, 3] - self.radius[rows]
+            is_outside = beyond > 0
+            rows, spheres, beyond = rows[is_outside], spheres[is_outside], beyond[is_outside]
+            # The first of each subject that has none yet, and the farthest of the others.
+            order = np.lexsort((-beyond, rows))
+            chosen = order[np.diff(rows[order], prepend=-1) > 0]
+            each, added = rows[chosen], Sphere.unchecked(spheres[chosen, :3], spheres[chosen, 3])
+            is_first = self.radius[each] == -np.inf
+            merged = Sphere.unchecked(self.center[each], np.where(is_first, 0.0, self.radius[each])).merged(
+                added
+            )
+            self.center[each] = np.where(is_first[:, None], added.center, merged.center)
+            self.radius[each] = np.where(is_first, added.radius, merged.radius)
+            is_left = np.ones(len(rows), dtype=bool)
+            is_left[chosen] = False
+            rows, spheres = rows[is_left], spheres[is_left]
+
+
+def raise_rows(target: Floats, rows: Ints, values: Floats) -> None:
+    """Raise rows of `target` to values (m, k) of ordered rows (m,), of which some may be the same."""
+    begins = np.flatnonzero(np.diff(rows, prepend=-1))
+    if len(begins):
+        target[rows[begins]] = np.maximum(target[rows[begins]], np.maximum.reduceat(values, begins))
 
 
 def supports_of(numbers: Floats) -> Floats:
@@ -203,12 +234,6 @@ def spheres_around(supports: Floats) -> Sphere:
     return Sphere.unchecked(center + middle, (farthest + lost) / covering_cosine + lost)
 
 
-_PROBE = (3 - 5**0.5) / 2
-"""Position of the sample within each interval. Unlike 1/2, 1/3 or 1/4, it shows periodic motion."""
-_MOST_HALVINGS = 10
-"""Halvings of an interval; what is open after so many is accepted as it is."""
-_FRAMES_PER_BLOCK = 12
-"""Samples processed together: so the supports at samples are known before any interval is halved."""
 _SPHERES_PER_CHUNK = 64
 """Subjects whose spheres are fitted at once."""
 
@@ -232,27 +257,32 @@ class Envelopes:
     present: Bools
 
 
-def envelopes_over(motion: BoundsMotion, frames: ArrayLike) -> Generator[Progress, None, Envelopes]:
+def envelopes_over(
+    boxes: Motion, spheres: SpheresAt, frames: ArrayLike
+) -> Generator[Progress, None, Envelopes]:
     """Compute the envelopes of all subjects over the sample times of an animation.
 
     Guarantee: encloses every sample, to rounding. Between samples conservative as far as the curvature of
     the motion follows from four neighboring samples, with a safety factor of four; motion that goes out and
-    back between two samples is missed. Subjects that are not refinable are taken to move linearly. A box is
+    back between two samples is missed. Subjects whose grain is infinite are taken to move linearly. A box is
     at most about 0.2 % of its size larger than needed on a side. A sphere is at most about 3 % larger than
     the smallest around the intersections of box and sphere at all times; that of a subject at rest is its
     own.
 
     Parameters
     ----------
-    motion : BoundsMotion
-        Bounds of n subjects. Each interval is also sampled within, at least once.
+    boxes : Motion
+        Boxes along the axes around n subjects. Each interval is also sampled within, at least once. If no
+        subject can be, all are queried at increasing times.
+    spheres : function
+        Returns spheres around the same subjects, as `boxes.at` does. Called after it with the same arguments.
     frames : (k,) float
         Increasing sample times, at least one.
 
     Yields
     ------
     progress : Progress
-        After each sample, and again after each chunk of work between samples.
+        After each step of work.
 
     Returns
     -------
@@ -265,93 +295,18 @@ def envelopes_over(motion: BoundsMotion, frames: ArrayLike) -> Generator[Progres
         For times that do not increase.
     """
     times = as_times(frames)
-    require_methods(motion, ("refinable", "sample", "sample_between"), "motion")
-    refinable = as_array(motion.refinable, "refinable")
-    refinable = as_mask(refinable, "refinable", (refinable.size,))
-    swept = SweptBounds(len(refinable), refinable)
-    samples: list[_Samples] = []
-    begin = 0
-    for index, time in enumerate(times.tolist()):
-        sample = _Samples.of(time, motion.sample(time), len(refinable))
-        if samples and refinable.any():
-            yield Progress(index, len(times), time)
-            samples.append(_probe_sample(motion, samples[-1], sample, refinable))
-        samples.append(sample)
-        progress = Progress(index + 1, len(times), time)
-        yield progress
-        is_last = index == len(times) - 1
-        if is_last or len(samples) > _FRAMES_PER_BLOCK:
-            # The last interval waits for the sample after it.
-            span = slice(begin, len(samples) - 1 if is_last else len(samples) - 2)
-            for _ in _add_block(swept, motion, _Samples.concatenate(samples), span):
-                yield progress
-            samples, begin = samples[-3:], 1
+    require_methods(boxes, ("grain", "costs", "at", "are_present"), "boxes")
+    require_methods(spheres, ("__call__",), "spheres")
+    grain, costs = as_array(boxes.grain, "boxes, grain"), as_floats(boxes.costs, "boxes, costs")
+    if grain.ndim != 1 or grain.dtype.kind not in "fiub":
+        raise InvalidShapeError(f"boxes, grain: one number for each subject is needed, not {grain.shape}")
+    if costs.shape != grain.shape:
+        raise InvalidShapeError(f"boxes, costs: {costs.shape} instead of {grain.shape} as grain")
+    swept = SweptBounds(boxes, spheres, np.clip(costs, 0, _MOST_COST))
+    yield from sweep_over(swept, times, np.isfinite(grain))
     rows = np.flatnonzero(swept.is_present)
     for start in range(0, len(rows), _SPHERES_PER_CHUNK):
-        yield progress
+        yield Progress(len(times), len(times), float(times[-1]))
         swept.fit_spheres(rows[start : start + _SPHERES_PER_CHUNK])
     radius = np.where(swept.is_present, swept.radius, 0.0)
     return Envelopes(swept.boxes(), Sphere.unchecked(swept.center, radius), swept.is_present)
-
-
-def _probe_sample(motion: BoundsMotion, start: _Samples, end: _Samples, refinable: Bools) -> _Samples:
-    """Sample within an interval, of refinable subjects; the others are interpolated linearly."""
-    times = start.times + _PROBE * (end.times - start.times)
-    rows = np.flatnonzero(refinable)
-    sampled = _Samples.of(times.item(), motion.sample_between(times.item(), rows), len(rows))
-    numbers, present = start.numbers * (1 - _PROBE) + end.numbers * _PROBE, start.present & end.present
-    numbers[:, rows], present[:, rows] = sampled.numbers, sampled.present
-    return _Samples(times, numbers, present)
-
-
-_OpenInterval: TypeAlias = tuple[Ints, _Samples, int, int]
-"""An interval to halve: for which subjects, their samples at both ends and the neighbors where there are any,
-which of these is at its beginning, and how often it was halved already."""
-
-
-def _add_block(
-    swept: SweptBounds, motion: BoundsMotion, samples: _Samples, span: slice
-) -> Generator[None, None, None]:
-    """Add samples of all subjects, and a span of intervals, of which open ones are halved."""
-    waiting = yield from _add_samples(swept, samples, np.arange(len(swept.radius)), span, 0)
-    while waiting:
-        rows, around, place, depth = waiting.pop()
-        middle = (around.times[place : place + 2].sum() / 2).item()
-        new = _Samples.of(middle, motion.sample_between(middle, rows), len(rows))
-        before, after = around.take(slice(place + 1)), around.take(slice(place + 1, None))
-        halves = _Samples.concatenate([before, new, after])
-        yield
-        waiting += yield from _add_samples(swept, halves, rows, slice(place, place + 2), depth + 1)
-
-
-def _add_samples(
-    swept: SweptBounds, samples: _Samples, rows: Ints, span: slice, depth: int
-) -> Generator[None, None, list[_OpenInterval]]:
-    """Add samples of subjects (m,) and a span of intervals in chunks; return the intervals that are open."""
-    numbers, present = samples.numbers, samples.present
-    # Subjects that change, appear or disappear.
-    is_moving = (numbers[1:] != numbers[:-1]).any(axis=(0, 2)) | (present[1:] != present[:-1]).any(axis=0)
-    # Of the others, one sample is enough.
-    resting, moving = np.flatnonzero(~is_moving & present[0]), np.flatnonzero(is_moving)
-    swept.add_supports(rows[resting], samples.take(slice(1)).of_subjects(resting), span, depth)
-    swept.merge_spheres(rows[resting], numbers[0, resting, 6:])
-    both = (present[:-1] & present[1:])[span]
-    accepted = np.zeros_like(both)
-    chunk = max(1, 4 * CHUNK_ROWS // (len(numbers) * SUPPORT_COUNT))
-    for start in range(0, len(moving), chunk):
-        if start:
-            yield
-        columns = moving[start : start + chunk]
-        accepted[:, columns] = swept.add_supports(rows[columns], samples.of_subjects(columns), span, depth)
-    for at_time, is_present in zip(numbers, present, strict=True):
-        shown = moving[is_present[moving]]
-        swept.merge_spheres(rows[shown], at_time[shown, 6:])
-    if moving.size and len(accepted):
-        swept.merge_spheres_between(rows, samples, span, accepted)
-    still_open = []
-    for interval, is_open in enumerate(is_moving & both & ~accepted, start=span.start):
-        if is_open.any():
-            first = max(interval - 1, 0)
-            around = samples.take(slice(first, interval + 3)).of_subjects(is_open)
-            still_open.append((rows[is_open], around, interval - first, depth))
-    return still_open

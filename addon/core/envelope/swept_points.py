@@ -10,24 +10,17 @@ from typing import TypeAlias
 import numpy as np
 
 from ..fitting.quickhull import face_planes, max_height_above, quickhull
-from ..interval.pair_motion import interval_deviations
-from ..numeric.arrays import Floats, length
+from ..numeric.arrays import Floats, Ints, length
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import Progress
+from .halving import SWEPT_TOLERANCE, deviations, sweep_over
 
 SampledPoints: TypeAlias = Mapping[int, Floats]
 """Points (n, 3) of each group that is present, by its number."""
-_Sample: TypeAlias = tuple[float, SampledPoints]
-"""A time, and the points at it."""
 _ABSENT: Floats = np.empty(0)
 
-_PROBE = (3 - 5**0.5) / 2
-"""Position of the sample within each interval. Unlike 1/2, 1/3 or 1/4, it shows periodic motion."""
-_TOLERANCE = 2e-3
-"""Part of the size of a group by which its points may grow between samples."""
-_MOST_HALVINGS = 9
-_JUMP_HALVINGS, _JUMP_RATIO = 3, 0.8
-"""A deviation that remains this large in half the interval, after so many halvings, is that of a jump."""
+_SMALLEST = 1e-200
+"""Size of a group of one point."""
 _SAME = 1e-6
 """Points that moved by less than this part of the size of their group are not kept again."""
 _MOST_KEPT = 20_000
@@ -91,19 +84,51 @@ class _SweptGroup:
         self.kept = [points]
 
 
-def _deviation(samples: Sequence[_Sample], place: int, group: int) -> float:
-    """Estimate the deviation from linear motion after a sample; 0 where the number of points changes."""
-    first = samples[place][1].get(group)
-    if first is None:
-        return 0.0
-    near = range(max(place - 1, 0), min(place + 3, len(samples)))
-    equal = [k for k in near if samples[k][1].get(group, _ABSENT).shape == first.shape]
-    if place + 1 not in equal or len(equal) < 3:
-        return 0.0
-    steps = np.diff([samples[k][0] for k in equal])[:, None]
-    speeds = np.diff(np.stack([samples[k][1][group] for k in equal]), axis=0) / steps[..., None]
-    changes = length(np.diff(speeds, axis=0))
-    return float(interval_deviations(changes, steps, 0.0)[equal.index(place)].max(initial=0.0))
+class _SweptPoints:
+    """Groups of points, and what they have swept. Implements `halving.Sweep`."""
+
+    most_halvings = 9
+    jump_halvings = 3
+    chunk = 16
+
+    def __init__(self, sample: Callable[[float], SampledPoints], count: int) -> None:
+        self._sample = sample
+        self._samples: list[Floats] = []
+        self.groups = [_SweptGroup() for _ in range(count)]
+
+    def sample(self, rows: Ints, times: Floats) -> Generator[float, None, Ints]:
+        """See `Sweep`."""
+        numbers = np.empty(len(rows), dtype=np.int64)
+        for time in np.unique(times).tolist():
+            found = self._sample(time)
+            for group, points in found.items():
+                self.groups[group].add(points)
+            places = np.flatnonzero(times == time)
+            numbers[places] = np.arange(len(places)) + len(self._samples)
+            self._samples += [found.get(group, _ABSENT) for group in rows[places].tolist()]
+            yield time
+        return numbers
+
+    def keep(self, samples: Ints) -> None:
+        """See `Sweep`."""
+        self._samples = [self._samples[number] for number in samples.tolist()]
+
+    def growth(self, rows: Ints, around: Ints, times: Floats) -> tuple[Ints, Floats, Floats]:
+        """See `Sweep`: 0 where the number of points changes."""
+        found, size = np.zeros(len(rows)), np.array([self.groups[group].size for group in rows.tolist()])
+        for place, numbers in enumerate(around.T.tolist()):
+            points = [_ABSENT if number < 0 else self._samples[number] for number in numbers]
+            is_known = np.array([each.shape == points[1].shape for each in points])
+            if len(points[1]) and is_known[2]:
+                values = np.stack([points[each if is_known[each] else 1] for each in range(4)])
+                near = times[:, place, None, None]
+                found[place] = length(deviations(near, values, is_known[::3, None, None])).max()
+        return np.arange(len(rows)), found / np.maximum(SWEPT_TOLERANCE * size, _SMALLEST), found
+
+    def add(self, rows: Ints, growth: Floats) -> None:
+        """See `Sweep`."""
+        for group, deviation in zip(rows.tolist(), growth.tolist(), strict=True):
+            self.groups[group].between = max(self.groups[group].between, deviation)
 
 
 def points_swept(
@@ -121,49 +146,13 @@ def points_swept(
     count : Number of groups.
     is_refinable : Whether `sample` accepts times between the frames, in any order. Otherwise motion is
         taken to be linear.
-    Yields progress : After each frame.
+    Yields progress : After each sample, and each step of work between samples.
     Returns points : list of (k, 3) float64. Points of each group; none for one that was never present.
     """
-    swept = [_SweptGroup() for _ in range(count)]
-
-    def sampled(time: float) -> _Sample:
-        groups = sample(time)
-        for group, points in groups.items():
-            swept[group].add(points)
-        return time, groups
-
-    window: list[_Sample] = []
-    for index, time in enumerate(frames):
-        if window and is_refinable:
-            for between in (window[-1][0] + _PROBE * (time - window[-1][0]), time):
-                window = [*window[-3:], sampled(between)]
-                if len(window) > 2:
-                    _add_interval(swept, sampled, window, len(window) - 3)
-        else:
-            window = [*window[-3:], sampled(time)]
-        yield Progress(index + 1, len(frames), time)
-    if is_refinable and len(window) > 1:
-        _add_interval(swept, sampled, window, len(window) - 2)
-    return [group.points() if group.kept else np.empty((0, 3)) for group in swept]
-
-
-def _add_interval(
-    swept: Sequence[_SweptGroup], sampled: Callable[[float], _Sample], window: list[_Sample], place: int
-) -> None:
-    """Add the deviations from linear motion after a sample; halve the interval where they are too large."""
-    # Samples, the one at the begin, open groups, their deviations in the halved interval, number of halvings.
-    waiting = [(window, place, np.arange(len(swept)), np.full(len(swept), np.inf), 0)]
-    while waiting:
-        samples, place, groups, before, depth = waiting.pop()
-        deviations = np.array([_deviation(samples, place, group) for group in groups.tolist()])
-        sizes = np.array([swept[group].size for group in groups.tolist()])
-        is_jump = (depth >= _JUMP_HALVINGS) & (deviations > _JUMP_RATIO * before)
-        is_open = (deviations > _TOLERANCE * sizes) & ~is_jump & (depth < _MOST_HALVINGS)
-        for row in np.flatnonzero(~is_open & ~is_jump).tolist():
-            group = swept[groups[row]]
-            group.between = max(group.between, float(deviations[row]))
-        if is_open.any():
-            (start, _), (end, _) = samples[place : place + 2]
-            samples = [*samples[: place + 1], sampled((start + end) / 2), *samples[place + 1 :]]
-            groups, before = groups[is_open], deviations[is_open]
-            waiting += [(samples, half, groups, before, depth + 1) for half in (place, place + 1)]
+    swept = _SweptPoints(sample, count)
+    yield from sweep_over(swept, np.asarray(frames, dtype=np.float64), np.full(count, is_refinable))
+    found: list[Floats] = []
+    for group in swept.groups:
+        found.append(group.points() if group.kept else np.empty((0, 3)))
+        yield Progress(len(frames), len(frames), frames[-1])
+    return found

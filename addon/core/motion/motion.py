@@ -1,4 +1,4 @@
-"""Protocols of motions: shapes or bounds of all subjects at a time, which scans and envelopes sample.
+"""Protocols of motions: shapes of all subjects at a time, which scans and envelopes sample.
 
 An obstacle is a triangle mesh that is tested against spheres in its own space. There it is at rest however
 it moves in the world, so spheres are transformed into that space sample by sample, and contacts back to
@@ -17,10 +17,10 @@ import numpy as np
 from ..errors import InvalidShapeError
 from ..interval.dispatch import INTERVALS
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arguments import as_indices, as_mask, require_type
+from ..numeric.arguments import as_mask, require_type
 from ..numeric.arrays import Bools, Floats, Ints, as_array, as_floats, transform_points, transform_vectors
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import Aabb, Shape, Sphere, concatenated
+from ..shapes import Shape, Sphere, concatenated
 from ..sweep.interpolation import RotationPath
 
 
@@ -211,52 +211,6 @@ class Recorder:
             return sample
         samples, self._samples = self._samples, []
         return Sample.concatenate(samples)
-
-
-@dataclass(frozen=True)
-class BoundsSample:
-    """Boxes and spheres of the same subjects (n,) at one time, and which of them are present (n,)."""
-
-    boxes: Aabb
-    spheres: Sphere
-    present: Bools
-
-    def take(self, rows: Ints) -> BoundsSample:
-        """Return some of the subjects."""
-        rows = as_indices(rows, "rows")
-        if rows.size and not (rows.min() >= 0 and rows.max() < len(self.present)):
-            raise InvalidShapeError(f"rows: must be indices of {len(self.present)} subjects")
-        return BoundsSample(self.boxes[rows], self.spheres[rows], self.present[rows])
-
-
-def as_bounds_sample(returned: Any, name: str, count: int) -> BoundsSample:
-    """Check bounds of `count` subjects that a motion returned. Raises InvalidShapeError, with `name`."""
-    require_type(returned, BoundsSample, name)
-    require_type(returned.boxes, Aabb, f"{name}, boxes")
-    require_type(returned.spheres, Sphere, f"{name}, spheres")
-    if not returned.boxes.shape == returned.spheres.shape == (count,):
-        raise InvalidShapeError(
-            f"{name}: boxes {returned.boxes.shape} and spheres {returned.spheres.shape} must be ({count},)"
-        )
-    present = as_mask(returned.present, f"{name}, present", (count,))
-    return BoundsSample(returned.boxes, returned.spheres, present)
-
-
-class BoundsMotion(Protocol):
-    """A motion of bounds, from which envelopes are computed; the same n subjects every time."""
-
-    @property
-    def refinable(self) -> Bools:
-        """Mask (n,): False for subjects that cannot be sampled between frames, and move linearly there."""
-        ...
-
-    def sample(self, time: float) -> BoundsSample:
-        """Return the bounds of all subjects at `time`, in frames. Called with increasing times."""
-        ...
-
-    def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
-        """Return the bounds of `subjects` (s,) at any time between the first and last."""
-        ...
 
 
 _ROTATION_TOLERANCE = 1e-5

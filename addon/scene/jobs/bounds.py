@@ -29,7 +29,7 @@ from ..blender.frames import (
 )
 from ..blender.instances import InstanceTable
 from ..blender.object_settings import may_sweep, objects_outside_override
-from ..blender.private_scene import keeping_open
+from ..blender.private_scene import keeping_open, without_private_scenes
 from ..errors import SceneError
 from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, sweep_bones
 from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings
@@ -61,6 +61,7 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
         return run_to_end(bounds_in_parts(scene, settings))
 
 
+@without_private_scenes
 def bounds_in_parts(
     scene: bpy.types.Scene, settings: BoundsSettings, may_change: bool = False
 ) -> Generator[Progress, None, Result]:
@@ -86,19 +87,17 @@ def bounds_in_parts(
         if settings.frame is not None:
             scene = scene_by_uid(uid)
             Simulations.of(scene).restart(scene)
-        frames = len(times) if settings.tracks else 0
-        motion = SceneBounds(
-            scene_by_uid(uid), result.subjects, settings.selection, settings.fit, settings.envelope, frames
-        )
+        wanted = times, settings.envelope, settings.tracks
+        motion = SceneBounds(scene_by_uid(uid), result.subjects, settings.selection, settings.fit, *wanted)
         # Everything about the scene is read before this yield because the scene may be deleted after it.
         yield begun
-        for _ in motion.fitting():
+        for _ in motion.preparing():
             yield begun
         if settings.envelope:
             result = yield from _with_envelopes(result, motion, times, settings)
         else:
             for index, time in enumerate(times):
-                motion.sample(time)
+                motion.at(motion.shapes, np.full(len(motion.shapes), time))
                 yield Progress(index + 1, len(times), time)
         if settings.tracks:
             yield Progress(len(times), len(times), times[-1])
@@ -208,10 +207,11 @@ def _with_envelopes(
 ) -> Generator[Progress, None, Result]:
     """Add envelopes over `times` to a result; subjects that are never present are recorded as skipped."""
     turns: list[float] = []
-    if len(times) > 1 and motion.refinable.all():
+    is_refinable = np.isfinite(motion.grain[: len(result.subjects)])
+    if len(times) > 1 and is_refinable.all():
         turns = turning_times(bpy.context.evaluated_depsgraph_get(), times)
-    motion.turns = frozenset(turns)
-    envelopes = yield from envelopes_over(motion, sorted([*times, *turns]))
+        yield Progress(0, len(times), times[0])
+    envelopes = yield from envelopes_over(motion, motion.spheres_at, sorted([*times, *turns]))
     subjects, count = result.subjects, len(result.subjects)
     kinds: list[Sequence[Shape]] = [envelopes.boxes.to_list()] if "aabb" in settings.shapes else []
     kinds += [envelopes.spheres.to_list()] if "sphere" in settings.shapes else []
@@ -231,7 +231,7 @@ def _with_envelopes(
         Skipped(subjects[index].name, _never_there(times))
         for index in np.flatnonzero(~envelopes.present[:count]).tolist()
     ]
-    linear = np.flatnonzero(~motion.refinable[:count]).tolist() if len(times) > 1 else []
+    linear = np.flatnonzero(~is_refinable).tolist() if len(times) > 1 else []
     return replace(
         result,
         objects=objects,

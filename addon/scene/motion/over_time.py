@@ -10,11 +10,10 @@ from typing import Any, NamedTuple, TypeAlias
 import bpy
 import numpy as np
 
-from ...core import Aabb, BoundsSample, Progress, Sample, Sphere
+from ...core import Aabb, MotionBound, Progress, Sphere
 from ...core.envelope.swept_points import points_swept
 from ...core.messages import message, template
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ...core.shapes import concatenated
 from ...formats import Skipped, Track
 from ...formats.document.model import InputWarning
 from ..blender.animated import Simulations, changing
@@ -27,9 +26,14 @@ from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..settings import BoundShape, FitSettings, Selection
 from ..subjects.reader import NO_TRIANGLES, SubjectGeometry, SubjectReader, in_bone_space
 from ..subjects.subject import Subject
+from .known_motion import CurvePoses
 from .obstacles import MeshObstacles
 from .pose_sources import reasons_by_object
+from .scan_records import Skip
 from .scene_motion import SceneMotion
+
+_COST_OF_EVALUATED = 1e6
+"""Cost of bounds for which a scene is evaluated: one time is a step."""
 
 _ITEM = re.compile(r'(?s)(.*)\["((?:[^"\\]|\\.)*)"\]')
 """Path of a custom property: its owner, and its name with escapes."""
@@ -267,12 +271,13 @@ class BoneMotion:
 
 
 class SceneBounds:
-    """Box and sphere of each subject at a time. Implements `core.BoundsMotion`.
+    """Boxes of subjects at any time, and their spheres. Implements `core.Motion`: nothing between is certain.
 
-    Several motions share one evaluation of the scene for each time. Must be created at the frame at which the
-    subjects were found.
+    All share what is read of the scene at each time. Must be created at the frame at which the subjects were
+    found.
 
-    turns : Times that are sampled too, but are no frames of tracks.
+    grain, costs : (n,) or (2n,) float64. Infinite grain for simulated subjects: they move linearly.
+    is_certain : (n,) or (2n,) bool
     """
 
     def __init__(
@@ -281,85 +286,134 @@ class SceneBounds:
         subjects: Sequence[Subject],
         selection: Selection,
         fit: FitSettings,
+        frames: Sequence[float],
         with_own_frames: bool = False,
-        frames: int = 0,
+        with_tracks: bool = False,
     ) -> None:
         """Read all subjects as they are now; see `SceneMotion` for the parameters.
 
+        frames : increasing times at which all subjects will be queried
         with_own_frames : whether n more bounds follow, those of the subjects in their own frames
-        frames : number of samples to record for tracks, with ten numbers for each subject
+        with_tracks : whether the bounds at frames are kept for tracks
         """
         none = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
         # Boxes are along the world's axes, whatever axes a contact scan would use.
         along_world = [subject._replace(axes="checked") for subject in subjects]
-        self._boxes = SceneMotion(scene, along_world, selection, "aabb", fit, none)
+        self._boxes = boxes = SceneMotion(scene, along_world, selection, "aabb", fit, none)
         # Motions of boxes and of spheres: of n bounds in the world, maybe of n in their own frames.
-        self._motions = [(self._boxes, self._boxes.with_shape("sphere"))]
+        self._motions = [boxes, boxes.with_shape("sphere")]
         if with_own_frames:
-            self._motions.append(
-                (self._boxes.with_shape("aabb", True), self._boxes.with_shape("sphere", True))
-            )
-        self._all = np.arange(len(subjects))
-        self.turns: frozenset[float] = frozenset()
-        self._numbers: Floats = np.zeros((frames, len(subjects), 10))
-        self._present = np.zeros((frames, len(subjects)), dtype=bool)
-        self._times: list[float] = []
+            self._motions += [boxes.with_shape("aabb", True), boxes.with_shape("sphere", True)]
+        self.shapes = np.arange(len(subjects) * len(self._motions) // 2)
+        self._all, self._frames, self._with_tracks = np.arange(len(subjects)), frames, with_tracks
+        self.grain: Floats = np.resize(np.where(boxes.refinable, 0.0, np.inf), len(self.shapes))
+        # Whatever is evaluated is a step of its own.
+        self.costs: Floats = np.full(len(self.shapes), _COST_OF_EVALUATED)
+        self.is_certain: Bools = np.zeros(len(self.shapes), dtype=bool)
+        # The curves that all subjects follow.
+        self._curves: CurvePoses | None = None
+        # The last query, and the numbers (m, 10) of its answer; for tracks, those of subjects at frames.
+        self._queried, self._answer = (self._all[:0], np.empty(0)), np.empty((0, 10))
+        self._kept: dict[float, Floats] = {}
 
-    def fitting(self) -> Generator[None, None, None]:
-        """Fit all subjects; yields after each batch. Subjects that remain are fitted by the first sample."""
-        for pair in self._motions:
-            for motion in pair:
-                yield from motion.fitting()
-
-    @property
-    def refinable(self) -> Bools:
-        """Bounds (n,) or (2n,) that can be evaluated between frames: not those of simulated subjects."""
-        return np.tile(self._boxes.refinable, len(self._motions))
+    def preparing(self) -> Generator[None, None, None]:
+        """Fit all subjects, and for envelopes choose what they are read from; yields after each step."""
+        for motion in self._motions:
+            yield from motion.fitting()
+        if len(self._motions) > 2:
+            # Boxes of bent meshes alone could follow from curves, but not spheres.
+            is_bent, sources = np.zeros(len(self._all), dtype=bool), self._boxes.sources
+            accepts = self._boxes.skips.accepts
+            yield from sources.choose(self._frames, lambda name: accepts((name, name, ())), is_bent)
+            curves = sources.curves
+            if curves is not None and curves.is_known.all() and not sources.is_played:
+                self._curves, self.costs = curves, np.ones(len(self.shapes))
 
     @property
     def skipped(self) -> list[Skipped]:
         """One record for each subject that a sample is without: the first time, and why."""
         return self._boxes.skips.records
 
-    def sample(self, time: float) -> BoundsSample:
-        """Bounds of all subjects at `time`, in frames, maybe fractional; times must grow."""
-        if time in self.turns:
-            return self.sample_between(time, np.arange(len(self._all) * len(self._motions)))
-        found = self._bounds(time, self._all, self._boxes.sample(time))
-        row = len(self._times)
-        if row < len(self._numbers):
-            # For tracks.
-            numbers, bounds = self._numbers[row], found[0]
-            numbers[:, :3], numbers[:, 3:6] = bounds.boxes.min, bounds.boxes.max
-            numbers[:, 6:9], numbers[:, 9] = bounds.spheres.center, bounds.spheres.radius
-            self._present[row] = bounds.present
-            self._times.append(time)
-        return _concatenated(found)
+    def at(self, shapes: Ints, times: Floats, is_before: bool = False) -> Aabb:
+        """See `Motion`."""
+        numbers = self._numbers(shapes, times)
+        return Aabb.unchecked(numbers[:, :3], numbers[:, 3:6])
 
-    def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
-        """Bounds of some of all (m,), in increasing order, at any time."""
+    def spheres_at(self, shapes: Ints, times: Floats) -> Sphere:
+        """Return the spheres of the same subjects, as `at` does."""
+        numbers = self._numbers(shapes, times)
+        return Sphere.unchecked(numbers[:, 6:9], numbers[:, 9])
+
+    def are_present(self, shapes: Ints, times: Floats) -> Bools:
+        """See `Motion`."""
+        return ~np.isnan(self._numbers(shapes, times)[:, 0])
+
+    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> MotionBound:
+        """See `Motion`: nothing is known."""
+        return MotionBound(np.full(len(shapes), np.nan), np.ones(len(shapes), dtype=bool))
+
+    def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """See `Motion`: none is known."""
+        return np.full(len(shapes), np.inf)
+
+    def _numbers(self, shapes: Ints, times: Floats) -> Floats:
+        """Corners of boxes, centers and radii of spheres: (m, 10), NaN where they are absent."""
+        if not all(map(np.array_equal, self._queried, (shapes, times))):
+            self._queried, self._answer = (shapes, times), np.full((len(shapes), 10), np.nan)
+            if self._curves is None or not self._follow(self._curves):
+                for time in np.unique(times).tolist():
+                    self._evaluate(time, np.flatnonzero(times == time))
+            for time in self._frames if self._with_tracks else ():
+                found = self._answer[(times == time) & (shapes < len(self._all))]
+                if len(found) == len(self._all):
+                    self._kept[time] = found
+        return self._answer
+
+    def _follow(self, curves: CurvePoses) -> bool:
+        """Answer from curves, each shape at its time; returns whether all could be."""
+        shapes, times = self._queried
+        subjects, is_own = shapes % len(self._all), shapes >= len(self._all)
+        matrices = curves.matrices(times, subjects)
+        for index, motion in enumerate(self._motions):
+            places = np.flatnonzero(is_own == (index > 1))
+            found = motion.moved_shapes(subjects[places], matrices[places])
+            if found is None:
+                return False
+            self._put(places, found)
+        is_absent = ~curves.visibility.are_shown(curves.rows[subjects], times)
+        self._answer[is_absent] = np.nan
+        absent = np.flatnonzero(is_absent & np.isin(times, self._frames))
+        for row in absent[np.lexsort((subjects[absent], times[absent]))].tolist():
+            self._boxes.skips.log([Skip(int(subjects[row]), float(times[row]), None)])
+        return True
+
+    def _evaluate(self, time: float, places: Ints) -> None:
+        """Answer for some places at a time."""
         count = len(self._all)
+        shapes = self._queried[0][places]
         # Those in their own frames are read with the others, because the scene is evaluated for these.
-        every = np.unique(subjects % count)
-        found = self._bounds(time, every, self._boxes.sample_between(time, every))
-        wanted = [subjects[subjects // count == k] - k * count for k in range(len(found))]
-        return _concatenated(
-            [each.take(np.searchsorted(every, rows)) for each, rows in zip(found, wanted, strict=True)]
-        )
+        every = np.unique(shapes % count)
+        present: Any = True
+        for index, motion in enumerate(self._motions):
+            if index == 0 and time in self._frames:
+                sample = motion.sample(time)
+                assert motion.last is not None, "it was sampled"
+                reading = motion.last
+            else:
+                reading = motion.sources.read(time, every) if index == 0 else reading
+                sample = motion.sample_between(time, every, reading=reading)
+            present &= sample.present
+            is_of_motion = (shapes >= count) == (index > 1)
+            rows = np.searchsorted(every, shapes[is_of_motion] % count)
+            shown = present[rows]
+            self._put(places[is_of_motion][shown], sample.shapes[rows[shown]])
 
-    def _bounds(self, time: float, subjects: Ints, boxes: Sample) -> list[BoundsSample]:
-        """Bounds of `subjects` (m,) by all motions, at a time at which their boxes were just sampled."""
-        found: list[BoundsSample] = []
-        for of_boxes, of_spheres in self._motions:
-            if found:
-                boxes = of_boxes.sample_between(time, subjects, is_current=True)
-            spheres = of_spheres.sample_between(time, subjects, is_current=True)
-            box, ball = boxes.shapes, spheres.shapes
-            assert isinstance(box, Aabb), "boxes are along the world's axes"
-            assert isinstance(ball, Sphere)
-            assert boxes.present is not None and spheres.present is not None
-            found.append(BoundsSample(box, ball, boxes.present & spheres.present))
-        return found
+    def _put(self, places: Ints, shapes: Any) -> None:
+        """Put boxes or spheres (k,) at some places of the answer."""
+        if isinstance(shapes, Aabb):
+            self._answer[places, :3], self._answer[places, 3:6] = shapes.min, shapes.max
+        else:
+            self._answer[places, 6:9], self._answer[places, 9] = shapes.center, shapes.radius
 
     def tracks(self, ids: Sequence[str], shapes: Sequence[BoundShape]) -> tuple[Track, ...]:
         """Tracks of all subjects that were ever present.
@@ -367,22 +421,13 @@ class SceneBounds:
         ids : Of all subjects.
         shapes : Tracks have those of "sphere" and "aabb" that are among these.
         """
-        times = np.array(self._times)
-        tracks = []
+        times, every, tracks = np.array(list(self._kept)), np.array(list(self._kept.values())), []
         for index, id in enumerate(ids):
-            present = self._present[: len(times), index]
+            numbers = every[:, index]
+            present = ~np.isnan(numbers).any(axis=1)
             if present.any():
-                numbers = self._numbers[: len(times), index]
-                numbers = numbers if present.all() else numbers[present]
-                box = Aabb.unchecked(numbers[:, :3], numbers[:, 3:6]) if "aabb" in shapes else None
-                ball = Sphere.unchecked(numbers[:, 6:9], numbers[:, 9]) if "sphere" in shapes else None
+                low, high, center, radius = np.split(numbers[present], (3, 6, 9), axis=1)
+                box = Aabb.unchecked(low, high) if "aabb" in shapes else None
+                ball = Sphere.unchecked(center, radius[:, 0]) if "sphere" in shapes else None
                 tracks.append(Track(id, times[present], ball, box))
         return tuple(tracks)
-
-
-def _concatenated(parts: Sequence[BoundsSample]) -> BoundsSample:
-    return BoundsSample(
-        concatenated(*(each.boxes for each in parts)),
-        concatenated(*(each.spheres for each in parts)),
-        np.concatenate([each.present for each in parts]),
-    )

@@ -300,16 +300,12 @@ class PoseSources:
         ]
         return [*subjects[~is_same].tolist(), *bent]
 
-    def read(self, time: float, subjects: Ints, is_current: bool = False) -> Reading:
-        """Read sorted `subjects` (m,) at any time.
-
-        is_current : whether to read the user's scene, which is at that time already
-        """
-        if not is_current and self.is_elsewhere[subjects].all():
+    def read(self, time: float, subjects: Ints) -> Reading:
+        """Read sorted `subjects` (m,) at any time."""
+        if self.is_elsewhere[subjects].all():
             return self.read_elsewhere(time, subjects)
         scene = scene_by_uid(self._uid)
-        if not is_current:
-            go_to(scene, time)
+        go_to(scene, time)
         return self._reader.read(scene, time, subjects)
 
     def read_elsewhere(self, time: float, subjects: Ints, is_in_turn: bool = False) -> Reading:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...core import Sample
+from ...core import Sample, Shape
 from ...core.curves.keyframes import NEAR_KEY
 from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
@@ -78,6 +78,7 @@ class SceneMotion:
     sources : Sources of the subjects' poses.
     skips : Log of the subjects that samples are without.
     arrived : Instances that have appeared in samples since it was emptied, and would have been subjects.
+    last : What was read at the last frame that was sampled.
     """
 
     def __init__(
@@ -169,8 +170,7 @@ class SceneMotion:
         settings = [self._settings] * count
         for index, source in self._unfitted.items():
             settings[index] = source.fit
-        # The last frame that was sampled.
-        self._last: Reading | None = None
+        self.last: Reading | None = None
         # Faces at the first frame.
         self._kept_faces = dict(self.reader.faces)
         self._first_linear: Floats | None = None
@@ -309,7 +309,7 @@ class SceneMotion:
         deforming -= self._obstacles.slots.keys()
         subjects.faces = dict(self._kept_faces)
         self._fits.restart(deforming)
-        self._last = None
+        self.last = None
         self._changed.clear()
 
     def rotating(self, pairs: PairContacts, times: Sequence[float]) -> Ints:
@@ -357,7 +357,7 @@ class SceneMotion:
         """Read all subjects at `time`, after the last time, and find those (n,) that differ from it."""
         if self.sources.is_played:
             scene = scene_by_uid(self._scene_uid)
-            advance_to(scene, time, self._simulations, None if self._last is None else self._last.time)
+            advance_to(scene, time, self._simulations, None if self.last is None else self.last.time)
             reading = self.reader.read(scene, time, self._all)
         else:
             reading = self.sources.read_elsewhere(time, self._all, is_in_turn=True)
@@ -379,24 +379,30 @@ class SceneMotion:
         """Compute the shapes of all recorded frames by the current fits: together if they may be."""
         frames, self._queue = self._queue, []
         if frames and self._skins is None and self._fits.is_fitted.all():
-            present = np.array([reading.present for reading, _ in frames])
             matrices = np.concatenate([reading.matrices for reading, _ in frames])
-            # Not a number compares as False.
-            if present.all() and np.abs(matrices).max(initial=0) <= MAX_COORDINATE:
-                subjects, moved = np.tile(self._all, len(frames)), np.array([each for _, each in frames])
-                shapes, errors = self._fits.shapes_at(subjects, matrices)
-                if not errors:
+            if all(reading.present.all() for reading, _ in frames):
+                shapes = self.moved_shapes(np.tile(self._all, len(frames)), matrices)
+                if shapes is not None:
+                    moved = np.array([each for _, each in frames])
                     self._samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
                     return
         self._samples += [self._sample_frame(*each).as_batch() for each in frames]
 
+    def moved_shapes(self, subjects: Ints, matrices: Floats) -> Shape | None:
+        """Move the shapes of subjects (m,) to world matrices (m, 4, 4); None if any has no shape there."""
+        # Not a number compares as False.
+        if not (self._fits.is_fitted[subjects].all() and np.abs(matrices).max(initial=0) <= MAX_COORDINATE):
+            return None
+        shapes, errors = self._fits.shapes_at(subjects, matrices)
+        return None if errors else shapes
+
     def sample_between(
-        self, time: float, subjects: Ints, shapes: Ints | None = None, is_current: bool = False
+        self, time: float, subjects: Ints, shapes: Ints | None = None, reading: Reading | None = None
     ) -> Sample:
         """Sample `subjects` (m,), and the poses of all obstacles, at any time.
 
         shapes : (k,) those that are wanted; all parts of the subjects without them
-        is_current : whether to read the user's scene, which is at that time already
+        reading : of the subjects at that time, by a motion of the same ones; without one they are read
         """
         every = np.union1d(subjects, self._obstacles.indices)
         parts, is_wanted = np.flatnonzero(np.isin(self._fits.owners, every)), None
@@ -404,7 +410,7 @@ class SceneMotion:
         if shapes is not None and not self._fits.shrinks.any():
             is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
             is_wanted[shapes] = True
-        reading = self.sources.read(time, every, is_current)
+        reading = reading or self.sources.read(time, every)
         self._fit_changed(reading, is_wanted)
         found, present, poses, skips = self._shapes_of(every, reading)
         if skips:
@@ -427,7 +433,7 @@ class SceneMotion:
 
     def _moved(self, reading: Reading) -> Bools:
         """Mask (n,) of subjects that differ from the frame before, and notes which have rotated."""
-        last, self._last = self._last or reading, reading
+        last, self.last = self.last or reading, reading
         # Sixteen bytes each, of which numpy would take any() one by one.
         halves = (reading.matrices != last.matrices).reshape(-1, 16).view(np.uint64)
         moved: Bools = np.asarray((halves[:, 0] | halves[:, 1]) != 0)

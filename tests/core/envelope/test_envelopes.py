@@ -14,7 +14,6 @@ import pytest
 
 from addon.core import (
     Aabb,
-    BoundsSample,
     Envelopes,
     InvalidShapeError,
     Sphere,
@@ -38,27 +37,37 @@ def turned(points: np.ndarray, angle: float) -> np.ndarray:
 
 
 class Moving:
-    """Vertices as a function of time; counts the samples."""
+    """Bounds of vertices, which are a function of time; counts the times of queries."""
 
     def __init__(self, *each: Points, refinable: bool = True) -> None:
         self.each = each
-        self.refinable = np.full(len(each), refinable)
+        self.grain = np.full(len(each), 0.0 if refinable else np.inf)
+        self.costs = np.ones(len(each))
         self.sample_count = 0
 
-    def sample(self, time: float) -> BoundsSample:
-        return self.sample_between(time, np.arange(len(self.each)))
+    def points(self, subjects: np.ndarray, times: np.ndarray) -> list[np.ndarray]:
+        return [self.each[k](time) for k, time in zip(subjects.tolist(), times.tolist(), strict=True)]
 
-    def sample_between(self, time: float, subjects: np.ndarray) -> BoundsSample:
-        self.sample_count += 1
-        points = [self.each[k](time) for k in subjects.tolist()]
-        sides = [np.stack([pick(vertices, axis=0) for vertices in points]) for pick in (np.min, np.max)]
-        balls = [sphere_from_points(vertices) for vertices in points]
-        spheres = Sphere([ball.center for ball in balls], [ball.radius for ball in balls])
-        return BoundsSample(Aabb(*sides), spheres, np.ones(len(points), dtype=bool))
+    def at(self, subjects: np.ndarray, times: np.ndarray) -> Aabb:
+        self.sample_count += len(set(times.tolist()))
+        points = self.points(subjects, times)
+        return Aabb(*(np.stack([pick(vertices, axis=0) for vertices in points]) for pick in (np.min, np.max)))
+
+    def spheres_at(self, subjects: np.ndarray, times: np.ndarray) -> Sphere:
+        balls = [sphere_from_points(vertices) for vertices in self.points(subjects, times)]
+        return Sphere([ball.center for ball in balls], [ball.radius for ball in balls])
+
+    def are_present(self, subjects: np.ndarray, times: np.ndarray) -> np.ndarray:
+        return np.ones(len(subjects), dtype=bool)
 
 
-def enveloped(motion: object, frames: object) -> Envelopes:
-    return finished(envelopes_over(motion, frames))
+def enveloped(motion: Moving, frames: object) -> Envelopes:
+    return finished(envelopes_over(motion, motion.spheres_at, frames))
+
+
+def at(points: Points, time: float) -> tuple[Aabb, Sphere]:
+    motion, one = Moving(points), (np.array([0]), np.array([time]))
+    return motion.at(*one), motion.spheres_at(*one)
 
 
 def swept(points: Points, frames: np.ndarray, parts: int = 256) -> np.ndarray:
@@ -109,11 +118,11 @@ def test_envelope_encloses_all_times_and_is_tight(name):
 def test_envelope_at_rest_is_the_bound_itself():
     at_rest = MOTIONS["at rest"]
     found = enveloped(Moving(at_rest), FRAMES)
-    now = Moving(at_rest).sample(0)
-    assert np.array_equal(found.boxes.min, now.boxes.min)
-    assert np.array_equal(found.boxes.max, now.boxes.max)
-    assert np.array_equal(found.spheres.center, now.spheres.center)
-    assert np.array_equal(found.spheres.radius, now.spheres.radius)
+    box, ball = at(at_rest, 0)
+    assert np.array_equal(found.boxes.min, box.min)
+    assert np.array_equal(found.boxes.max, box.max)
+    assert np.array_equal(found.spheres.center, ball.center)
+    assert np.array_equal(found.spheres.radius, ball.radius)
 
 
 @pytest.mark.smoke
@@ -130,9 +139,9 @@ def test_linear_motion_needs_one_sample_per_interval_and_gives_smallest_sphere()
 
 def test_envelope_of_single_frame_is_its_sample():
     found = enveloped(Moving(MOTIONS["orbit"]), [7])
-    now = Moving(MOTIONS["orbit"]).sample(7)
-    assert np.array_equal(found.boxes.max, now.boxes.max)
-    assert found.spheres.radius[0] == now.spheres.radius[0]
+    box, ball = at(MOTIONS["orbit"], 7)
+    assert np.array_equal(found.boxes.max, box.max)
+    assert found.spheres.radius[0] == ball.radius[0]
 
 
 def test_envelope_of_subject_that_is_not_refinable_encloses_linear_motion():
@@ -147,7 +156,7 @@ def test_envelope_of_subject_that_is_not_refinable_encloses_linear_motion():
 
 def test_refinable_and_other_subjects_can_be_mixed():
     motion = Moving(MOTIONS["orbit"], MOTIONS["a quarter turn a frame"])
-    motion.refinable = np.array([True, False])
+    motion.grain = np.array([0.0, np.inf])
     found = enveloped(motion, FRAMES)
     # The cube has the same pose at every frame; halfway it reaches the square root of 2.
     assert found.boxes.max[1] == pytest.approx([1, 1, 1])
@@ -168,10 +177,8 @@ def test_many_subjects_are_enclosed_like_single_ones():
 
 def test_absent_subject_counts_only_while_present():
     class Visiting(Moving):
-        def sample_between(self, time: float, subjects: np.ndarray) -> BoundsSample:
-            sample = super().sample_between(time, subjects)
-            there = np.array([5 <= time <= 9, False])[subjects]
-            return BoundsSample(sample.boxes, sample.spheres, there)
+        def are_present(self, subjects: np.ndarray, times: np.ndarray) -> np.ndarray:
+            return (times >= 5) & (times <= 9) & (subjects == 0)
 
     found = enveloped(Visiting(MOTIONS["straight"], MOTIONS["straight"]), FRAMES)
     assert found.present.tolist() == [True, False]
