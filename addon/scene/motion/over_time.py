@@ -14,6 +14,7 @@ from ...core import Aabb, MotionBound, Progress, Sphere
 from ...core.envelope.swept_points import points_swept
 from ...core.messages import message, template
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.progress import with_progress
 from ...formats import Skipped, Track
 from ...formats.document.model import InputWarning
 from ..blender.animated import Simulations, changing
@@ -26,9 +27,10 @@ from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..settings import BoundShape, FitSettings, Selection
 from ..subjects.reader import NO_TRIANGLES, SubjectGeometry, SubjectReader, in_bone_space
 from ..subjects.subject import Subject
+from .frame_reader import FrameReader
 from .known_motion import CurvePoses
 from .obstacles import MeshObstacles
-from .pose_sources import reasons_by_object
+from .pose_sources import PoseSources
 from .scan_records import Skip
 from .scene_motion import SceneMotion
 
@@ -78,13 +80,8 @@ def _value(block: Any, path: str) -> object:
     """Copy the value of a property, a vector or another array; None for any other, or none."""
     try:
         value = block.path_resolve(path)
-    except ValueError:
-        return None
-    if isinstance(value, (bool, int, float, str)):
-        return value
-    try:
-        return tuple(value)
-    except TypeError:
+        return value if isinstance(value, (bool, int, float, str)) else tuple(value)
+    except (ValueError, TypeError):
         return None
 
 
@@ -198,14 +195,11 @@ class BoneMotion:
         """Read all subjects from the user's scene."""
         self._uid, self._subjects, self._fit = scene.session_uid, subjects, fit
         self._simulations = Simulations.of(scene)
-        names = {name for subject in subjects for name in subject.key[:2]}
-        uids = {
-            full_name_of(item): item.session_uid for item in bpy.data.objects if full_name_of(item) in names
-        }
-        # Of the object of each subject, or of the one that instances it.
-        self._uids = [uids.get(subject.key[0], -1) for subject in subjects]
-        simulated = set(uids.values()) & self._simulations.uids
-        self.is_refinable = self._simulations.first_frame is None and not simulated
+        self._reader = reader = FrameReader(subjects, fit, ())
+        reader.read_first(bpy.context.evaluated_depsgraph_get())
+        reader.shared = []
+        is_simulated = reader.is_simulated(self._simulations).any()
+        self.is_refinable = self._simulations.first_frame is None and not is_simulated
         self.collapsed: dict[int, list[float]] = {}
         self.alone: tuple[int, ...] = ()
         self._private: PrivateScene | None = None
@@ -213,29 +207,14 @@ class BoneMotion:
 
     def choose_source(self, times: Sequence[float]) -> Generator[Progress, None, None]:
         """Find the subjects that are the same, to the bit, without the rest of the scene at a few times."""
-        candidates = [index for index, subject in enumerate(self._subjects) if not subject.key[2]]
-        if not (candidates and self.is_refinable):
+        if not self.is_refinable:
             return
-        scene = scene_by_uid(self._uid)
-        private = PrivateScene(scene, {self._uids[index] for index in candidates})
-        blocks = [block.original for block in private.evaluate(times[0]).ids]
-        reasons = reasons_by_object(scene, blocks)
-        same = [index for index in candidates if self._uids[index] not in reasons]
-        for time in sorted({times[0], times[len(times) // 2], times[-1]}):
-            yield Progress(0, len(times), time)
-            if not same:
-                break
-            shown = self._read(self._evaluate(time), time, same)
-            found = self._read(private.evaluate(time), time, same)
-            same = [
-                index
-                for index in same
-                if (index in shown) == (index in found)
-                and (index not in shown or np.array_equal(shown[index], found[index]))
-            ]
-        self._private, self.alone = private, tuple(same)
-        private.replace({self._uids[index] for index in same})
-        self._last = None
+        sources = PoseSources(scene_by_uid(self._uid), self._reader, self._simulations)
+        choosing = sources.choose(times, lambda _: False, np.zeros(len(self._subjects), dtype=bool))
+        yield from with_progress(choosing, Progress(0, len(times), times[0]))
+        alone = np.flatnonzero(sources.is_elsewhere)
+        self.alone = tuple(alone.tolist())
+        self._private = PrivateScene(scene_by_uid(self._uid), self._reader.uids[alone].tolist())
 
     def sample(self, time: float) -> dict[int, Floats]:
         """Vertices (n, 3) of the bones that are visible at a time."""
@@ -244,15 +223,11 @@ class BoneMotion:
             assert self._private is not None, "choose_source sets both"
             found = self._read(self._private.evaluate(time), time, self.alone)
         if len(self.alone) < len(self._subjects):
+            advance_to(scene_by_uid(self._uid), time, self._simulations, self._last)
+            self._last = time
             rest = sorted(set(range(len(self._subjects))) - set(self.alone))
-            found |= self._read(self._evaluate(time), time, rest)
+            found |= self._read(bpy.context.evaluated_depsgraph_get(), time, rest)
         return found
-
-    def _evaluate(self, time: float) -> bpy.types.Depsgraph:
-        """Evaluate the user's scene."""
-        advance_to(scene_by_uid(self._uid), time, self._simulations, self._last)
-        self._last = time
-        return bpy.context.evaluated_depsgraph_get()
 
     def _read(self, depsgraph: bpy.types.Depsgraph, time: float, indices: Sequence[int]) -> dict[int, Floats]:
         """Vertices (n, 3) of those of some subjects that are visible, by their indices."""
