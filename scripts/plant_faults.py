@@ -50,7 +50,7 @@ FAULTS = (
         "broad phase: last column missing",
     ),
     (
-        "core/scan/candidates.py",
+        "core/motion/steps.py",
         "self.start.aabb().merged(self.ending.aabb())",
         "self.ending.aabb()",
         "interval bound: end only",

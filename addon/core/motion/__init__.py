@@ -3,6 +3,7 @@
 | file | content |
 |---|---|
 | `motion` | the protocol `Motion`, samplers and their samples, and the local space of obstacles |
+| `steps` | shapes over intervals, and their next jumps |
 | `samples` | `SampledMotion`: a motion from samples, with deviations estimated from their neighbors |
 | `switches` | adds samples where subjects appear or disappear |
 | `mesh_samples` | samples of two moving meshes, whose vertices and triangles may change |

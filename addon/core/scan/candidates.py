@@ -12,7 +12,6 @@ requested, or nothing moves at all.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +21,12 @@ from ..distance.dispatch import overlaps
 from ..interval.pair_motion import MOTIONS_OF_SHAPES, rotation_sagitta
 from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
+from ..motion.steps import Steps, bounded_steps, placed_steps
 from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
 from ..numeric.spans import is_run_start
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import scaled
-from ..shapes import Aabb, Shape, assigned, concatenated, differences, where_shapes
+from ..shapes import Aabb, differences
 from .pair_filter import PairFilter
 
 
@@ -62,13 +62,6 @@ class Candidates(Table):
         return self.pairs[:, : 1 if has_mesh else 2].T
 
 
-def next_jumps(motion: Motion, movers: Ints, begin: Floats, end: Floats) -> Floats:
-    """Return the first times (m,) in intervals at which any of the shapes (s, m) jumps; inf for none."""
-    sides = len(movers)
-    jumps = motion.breaks(movers.ravel(), np.tile(begin, sides), np.tile(end, sides))
-    return np.asarray(jumps.reshape(movers.shape).min(axis=0))
-
-
 DEPTH_TOLERANCE = 0.01
 """Part of a pair's size by which its greatest depth or its gap may be off, for want of samples."""
 _UNSURE = 1e-9
@@ -85,100 +78,6 @@ def may_be_deeper(deviation: Floats | float, low: Floats, least: Floats, toleran
     tolerance : (m,) a deviation below this does not matter
     """
     return np.asarray((deviation > tolerance) & (low - deviation < least - tolerance))
-
-
-_PLACED_AT_ONCE, _BOUNDED_AT_ONCE = 1 << 14, 1 << 12
-"""Shapes and times, by their costs, for which a motion is queried at once: about 25 ms."""
-
-
-class Steps(Table):
-    """Shapes (r,) over one interval each.
-
-    shape : (r,) int
-    start, ending : Shape, batch (r,). At the begin, and the limit at the end. A shape that disappears by then
-        is where it was before; one that appears belongs to the next interval.
-    deviation : (r,) float. Assumed deviation from linear motion, and the distance of a jump at the end.
-    is_present, stays : (r,) bool. Whether the shape is present at the begin, and at the end.
-    has_limit : (r,) bool. Shapes of certain motion that jump or disappear at the end.
-    """
-
-    shape: Ints
-    start: Shape
-    ending: Shape
-    deviation: Floats
-    is_present: Bools
-    stays: Bools
-    has_limit: Bools
-
-    def swept_boxes(self, margin: Floats) -> Aabb:
-        """Boxes (r,) around the shapes over their intervals, padded by `margin` (r,) and the deviation."""
-        with np.errstate(invalid="ignore"):
-            padding = margin + np.nan_to_num(self.deviation) + rotation_sagitta(self.start, self.ending)
-        # Rounded outward, because the sides of boxes around spheres carry a rounding error or two.
-        return self.start.aabb().merged(self.ending.aabb()).padded(padding * (1 + CHAIN_ROUNDING))
-
-
-def placed_steps(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Generator[float, None, Steps]:
-    """Ask where shapes (r,) are at both ends of intervals; the deviation is that of jumps at the end alone.
-
-    Rows are in order of shapes, then times, so that successive intervals share what is between them.
-    """
-    points, times, first = _ends_of_runs(shapes, begin, end)
-    parts: list[Shape] = []
-    for chunk in chunks_by_cost(motion, points, _PLACED_AT_ONCE):
-        parts.append(motion.at(points[chunk], times[chunk]))
-        yield (chunk.stop + 1) / (len(times) + 1)
-    every = parts[0] if len(parts) == 1 else concatenated(*parts)
-    present = motion.are_present(points, times)
-    start, ending, is_present, stays = every[first], every[first + 1], present[first], present[first + 1]
-    is_certain = motion.is_certain[shapes]
-    is_gone = ~stays & ~is_certain
-    if is_gone.any():
-        ending = where_shapes(is_gone, start, ending)
-    vanishes = is_certain & is_present & ~stays
-    # Jumps at the end itself.
-    has_limit = motion.breaks(shapes, *np.nextafter(end, [[-np.inf], [np.inf]])) < np.inf
-    has_limit = (has_limit & is_certain & (begin < end) & stays) | vanishes
-    deviation, rows = np.zeros(len(shapes)), np.flatnonzero(has_limit)
-    if len(rows):
-        after = ending[rows].aabb()
-        limits = motion.at(shapes[rows], end[rows], is_before=True)
-        ending, before = assigned(ending, rows, limits), limits.aabb()
-        moved = np.maximum(np.abs(after.min - before.min), np.abs(after.max - before.max)).sum(axis=-1)
-        # So it holds for the sample after the jump too.
-        deviation[rows] = np.where(vanishes[rows], 0.0, moved)
-    return Steps(shapes, start, ending, deviation, is_present, stays, has_limit)
-
-
-def _ends_of_runs(shapes: Ints, begin: Floats, end: Floats) -> tuple[Ints, Floats, Ints]:
-    """Find the shapes and times (p,) at the ends of intervals (r,), of which successive ones share theirs.
-
-    Also returns which of them is the begin of each interval (r,); its end is the one after it.
-    """
-    count = len(shapes)
-    continues = np.zeros(count + 1, dtype=bool)
-    continues[1:-1] = (shapes[1:] == shapes[:-1]) & (begin[1:] == end[:-1])
-    first, is_last = np.arange(count) + np.cumsum(~continues[:-1]) - 1, ~continues[1:]
-    points, times = np.empty(count + int(is_last.sum()), dtype=np.int64), np.empty(count + int(is_last.sum()))
-    points[first], times[first] = shapes, begin
-    points[first[is_last] + 1], times[first[is_last] + 1] = shapes[is_last], end[is_last]
-    return points, times, first
-
-
-def bounded_steps(motion: Motion, steps: Steps, begin: Floats, end: Floats) -> Generator[float, None, Steps]:
-    """Add the deviations over the intervals of steps (r,); yields the part of the work that is done."""
-    deviation = steps.deviation.copy()
-    for chunk in chunks_by_cost(motion, steps.shape, _BOUNDED_AT_ONCE):
-        deviation[chunk] += motion.bound(steps.shape[chunk], begin[chunk], end[chunk]).deviation
-        yield (chunk.stop + 1) / (len(deviation) + 1)
-    return steps.replaced(deviation=deviation)
-
-
-def chunks_by_cost(motion: Motion, shapes: Ints, most: int) -> list[slice]:
-    """Cut rows (r,) of shapes into chunks, at least one, that a motion answers in little time."""
-    chunk_of = np.cumsum(motion.costs[shapes]) // most
-    cuts = [0, *(np.flatnonzero(np.diff(chunk_of)) + 1).tolist(), len(shapes)]
-    return [slice(begin, end) for begin, end in pairwise(cuts)]
 
 
 _FACTOR = 8

@@ -16,27 +16,26 @@ from ..interval.pair_motion import PairImpact, PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
 from ..motion.motion import Motion, to_world
 from ..motion.samples import SampledMotion
+from ..motion.steps import next_jumps
 from ..numeric.arrays import Bools, Floats, Ints, Table, cross, largest_component, length
 from ..numeric.spans import is_run_start, span_runs
 from ..shapes import Sphere
 from ..sweep.interpolation import RotationPath
-from .candidates import Candidates, next_jumps
+from .candidates import Candidates
 from .rounds import LINEAR, PROVEN, Round, time_within
 
 _UNSTEADY = 0.05
 """Part of its path by which a pair may deviate from linear motion if its velocity is known."""
 _STEADY = 1e-4
 """Part of its path by which a pair may deviate from linear motion that gives its velocity as well as any."""
-_POSE_ROUNDING = 2.0**-22
-"""Part of the coordinates that the poses of both shapes, at both ends of an interval, lose to rounding."""
+_POSE_ROUNDING = 2.0**-23
+"""Part of the coordinates that is lost in a pose of single precision."""
 _BEFORE, _JUST_BEFORE_CONTACT = 2.0**-10, 2.0**-17
 """Frames before a contact between which its velocity is measured; a jump at the contact itself is later."""
 _LONGER, _LENGTHS = 4.0, 5
 """Ratio and number of the lengths of time over which velocities are measured: the longest is 1/4 frame."""
 _ENOUGH = 1e-4
 """Part of a velocity that may be rounding: if it is more, longer times are tried."""
-_ROUNDING_OF_POSE = 2.0**-23
-"""Part of the coordinates that is lost in a pose of single precision."""
 _SLOW = 1e-3
 """Part of the size of a pair that it moves in a frame if it is too slow for that to matter."""
 _TOUCH = 1e-9
@@ -161,12 +160,12 @@ class Pieces(Table):
     """Solved pieces (r,) of contacts: pairs in intervals or parts of them, in which they touch.
 
     candidates : Candidates, (r,)
-    how : (r,) int. Motion from which the contact follows, an index of `MOTIONS`.
+    contact_motion : (r,) int. Motion from which the contact follows, an index of `MOTIONS`.
     solved : Round, (r,)
     """
 
     candidates: Candidates
-    how: Ints
+    contact_motion: Ints
     solved: Round
 
     def records(self) -> IntervalRecords:
@@ -176,9 +175,16 @@ class Pieces(Table):
             time_within(solved.begin, solved.end, part)
             for part in (contacts.enter, contacts.leave, contacts.least_time)
         )
-        uncertainty, piece = solved.uncertainty * (solved.end - solved.begin), np.full(len(self.how), -1)
-        keys = self.candidates.keys
-        return IntervalRecords(keys, enter, leave, contacts.least, least_time, uncertainty, self.how, piece)
+        return IntervalRecords(
+            self.candidates.keys,
+            enter,
+            leave,
+            contacts.least,
+            least_time,
+            solved.uncertainty * (solved.end - solved.begin),
+            self.contact_motion,
+            np.full(len(enter), -1),
+        )
 
 
 class Descriptions:
@@ -199,13 +205,13 @@ class Descriptions:
         """Add pieces (r,), and return their numbers among all."""
         begin = self._ends[-1] if self._ends else 0
         self._added.append(pieces)
-        self._ends.append(begin + len(pieces.how))
+        self._ends.append(begin + len(pieces.contact_motion))
         return np.arange(begin, self._ends[-1])
 
     def describe(self, records: IntervalRecords, found: ContactSpans) -> None:
         """Describe the begin of contacts (m,) of records with pieces, in `found` (m,)."""
         pieces = self._taken(records.piece)
-        solved, size, is_certain = pieces.solved, pieces.candidates.size, pieces.how == PROVEN
+        solved, size, is_certain = pieces.solved, pieces.candidates.size, pieces.contact_motion == PROVEN
         motion, enter = solved.motion, solved.contacts.enter.copy()
         # These begin earlier, by what may deviate: where other corners may be the nearest ones.
         early = np.flatnonzero(is_certain & (enter > 0) & (solved.deviation > _EARLY * size))
@@ -224,7 +230,7 @@ class Descriptions:
                 velocity += cross(turn, normal * spheres.radius[:, None])
         # Linear motion gives the velocity of the others, which are steady and not so short that rounding
         # matters.
-        rounding = _POSE_ROUNDING * (largest_component(point) + size)
+        rounding = 2 * _POSE_ROUNDING * (largest_component(point) + size)
         is_steady = np.maximum(solved.deviation, rounding) <= _STEADY * length(impact.velocity)
         wanted = np.flatnonzero(is_certain & ~is_steady)
         if len(wanted):
@@ -272,13 +278,13 @@ class Descriptions:
         """
         solved, steps = pieces.solved, pieces.solved.end - pieces.solved.begin
         # Where linear motion is assumed, nothing deviates; what jumps has no velocity.
-        deviation = np.where(pieces.how == LINEAR, 0.0, solved.deviation)
+        deviation = np.where(pieces.contact_motion == LINEAR, 0.0, solved.deviation)
         deviation[~np.isnan(solved.rest)] = np.inf
         with np.errstate(divide="ignore", invalid="ignore"):
             # The last sample by itself has no length.
             velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
             size = np.maximum(length(impact.velocity), _SLOW * steps * pieces.candidates.size)
-            is_unknown = ~(deviation <= _UNSTEADY * size) & (pieces.how != PROVEN)
+            is_unknown = ~(deviation <= _UNSTEADY * size) & (pieces.contact_motion != PROVEN)
         # A contact that begins at a sample, with more than a touch, begins with a jump.
         rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
         jumps = (solved.contacts.enter == 0) & (impact.separation < self._clearance - rounding)
@@ -291,7 +297,7 @@ class Descriptions:
         Where linear motion is assumed: as long as pairs take to cover the estimated deviation, or the whole
         interval where it is unknown. Elsewhere as assessed (r,).
         """
-        rows = np.flatnonzero(pieces.how == LINEAR)
+        rows = np.flatnonzero(pieces.contact_motion == LINEAR)
         if not len(rows):
             return assessed
         assert isinstance(self._motion, SampledMotion), "other motions are certain"
@@ -355,7 +361,7 @@ class Descriptions:
             steps = np.tile(end, spans) - begin.ravel()
             steps = np.where(steps > _JUST_BEFORE_CONTACT, steps, np.nan)
             velocities = impact.velocity / steps[:, None]
-            rounding = 2 * sides * _ROUNDING_OF_POSE * reach / steps
+            rounding = 2 * sides * _POSE_ROUNDING * reach / steps
         return np.asarray(velocities).reshape(spans, count, 3), np.asarray(rounding).reshape(spans, count)
 
 

@@ -21,13 +21,14 @@ from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bo
 from ..mesh.triangle_mesh import TriangleMesh
 from ..motion.motion import Motion
 from ..motion.samples import GRAZE, MOST_UNTIL_CONTACT, SHORTEST, SampledMotion
+from ..motion.steps import next_jumps
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..numeric.spans import Spans
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import scaled
 from ..shapes import Aabb, Sphere, concatenated, where_shapes
 from ..sweep.dispatch import time_of_impact
-from .candidates import DEPTH_TOLERANCE, Candidates, NearCells, may_be_deeper, next_jumps
+from .candidates import DEPTH_TOLERANCE, Candidates, NearCells, may_be_deeper
 from .pair_cache import Pieces
 from .rounds import LINEAR, PROVEN, SAMPLED, ContactLeast, PairIntervals, Round, assess_pairs
 

@@ -349,12 +349,14 @@ class SceneBounds:
         shapes, times = self._queried
         subjects, is_own = shapes % len(self._all), shapes >= len(self._all)
         matrices = curves.matrices(times, subjects)
+        found: list[tuple[Ints, Any]] = []
         for index, motion in enumerate(self._motions):
             places = np.flatnonzero(is_own == (index > 1))
-            found = motion.moved_shapes(subjects[places], matrices[places])
-            if found is None:
+            found.append((places, motion.moved_shapes(subjects[places], matrices[places])))
+            if found[-1][1] is None:
                 return False
-            self._put(places, found)
+        for each in found:
+            self._put(*each)
         is_absent = ~curves.visibility.are_shown(curves.rows[subjects], times)
         self._answer[is_absent] = np.nan
         absent = np.flatnonzero(is_absent & np.isin(times, self._frames))

@@ -177,7 +177,7 @@ class SceneMotion:
         self._is_rotating: Bools = np.zeros(count, dtype=bool)
         # Those that are noted as absent, once.
         self._was_absent: Bools = np.zeros(count, dtype=bool)
-        # Subjects whose vertices or faces have changed since that frame, or between frames.
+        # Subjects whose vertices or faces have changed since the last frame, or between frames.
         self._changed: set[int] = set()
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
         self.certain: KnownShapes | None = None

@@ -259,6 +259,20 @@ def test_hidden_frames_are_not_in_tracks_and_always_hidden_object_has_no_envelop
     }
 
 
+def test_hidden_frames_are_not_swept_while_another_object_has_no_bounds_in_its_own_frame():
+    ghost = add_points("Ghost", CUBE)
+    key(ghost, "location", [(5, (0, 0, 0)), (9, (50, 0, 0))], "LINEAR")
+    key(ghost, "hide_viewport", [(1, False), (5, True)], "CONSTANT")
+    # Along its own axes the plate becomes thinner than its padding, along those of the world it does not.
+    plate = add_points("Plate", [(2 * x, 2 * y, 2 * z) for x, y, z in CUBE])
+    plate.rotation_euler.x = np.pi / 4
+    key(plate, "scale", [(1, (1, 1, 1)), (9, (1, 1, 0.01))], "LINEAR")
+    result = play(frames=(1, 9, 1), tracks=True, fit=FitSettings(padding=-0.2))
+    box, _ = envelopes(result)["Ghost"]
+    assert np.allclose([box.min, box.max], [[-0.8] * 3, [0.8] * 3])
+    assert [list(track.frames) for track in result.tracks if track.id == "Ghost"] == [[1, 2, 3, 4]]
+
+
 @pytest.mark.smoke
 def test_simulated_objects_are_listed_and_not_evaluated_between_frames():
     bpy.ops.mesh.primitive_cube_add(location=(0, 0, 5))

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from addon.core import Obstacle, Sample, ScanSettings, Triangle, TriangleMesh, scan_contacts
-from addon.core.scan import candidates, scan, subdivision
+from addon.core.motion import steps
+from addon.core.scan import scan, subdivision
 from tests.core.scan.known.paths import Polylines, PolylinesAroundMesh, random_polylines
 from tests.finished import finished
 from tests.tiers import times
@@ -106,8 +107,8 @@ def test_report_is_the_same_for_chunks_of_any_size(has_obstacle, monkeypatch):
     assert len(whole.contacts) > 5
     for rows in (1, 3):
         monkeypatch.setattr(subdivision, "_SPLIT_AT_ONCE", rows)
-        monkeypatch.setattr(candidates, "_PLACED_AT_ONCE", rows * count)
-        monkeypatch.setattr(candidates, "_BOUNDED_AT_ONCE", rows * count)
+        monkeypatch.setattr(steps, "_PLACED_AT_ONCE", rows * count)
+        monkeypatch.setattr(steps, "_BOUNDED_AT_ONCE", rows * count)
         assert repr(report_of(motion, frames, obstacles=obstacles)) == repr(whole)
 
 

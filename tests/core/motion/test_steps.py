@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from addon.core import MotionBound, Obb
+from addon.core.motion.steps import bounded_steps, placed_steps
 from addon.core.numeric.arrays import rotation_matrix
-from addon.core.scan.candidates import NearSearch, bounded_steps, placed_steps
+from addon.core.scan.candidates import NearSearch
 from addon.core.scan.pair_filter import PairFilter
 from tests.core.scan.known.paths import Polylines
 from tests.finished import finished
