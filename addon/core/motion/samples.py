@@ -203,12 +203,10 @@ class SampledMotion:
     def _boxes_at_ends(self) -> tuple[Aabb, Aabb]:
         """Boxes (k, c) around sampled shapes at both ends of intervals; what disappears stays there."""
         frames, columns, block = self._frames, self._columns, self._block
-        ends = slice(block.start + 1, block.stop + 1)
-        start, ending = frames.shapes[block, columns], frames.shapes[ends, columns]
-        stays = frames.present[ends, columns]
-        if not stays.all():
-            ending = where_shapes(stays, ending, start)
-        return start.aabb(), ending.aabb()
+        boxes = frames.shapes[block.start : block.stop + 1, columns].aabb()
+        start, ending = boxes[:-1], boxes[1:]
+        stays = frames.present[block.start + 1 : block.stop + 1, columns]
+        return start, ending if stays.all() else where_shapes(stays, ending, start)
 
     def _doubt(self) -> None:
         """Assume larger deviations of shapes that can be sampled, so that pairs which are near are.
@@ -257,13 +255,10 @@ class SampledMotion:
         intervals = np.searchsorted(self.times, begin) - self._block.start
         return np.asarray(self._estimates(members)[intervals, place])
 
-    def swept_boxes(self, starts: Ints, margin: Floats) -> tuple[Ints, Aabb]:
-        """Boxes (g, c) around sampled shapes over groups of successive intervals, padded by `margin` (N,).
+    def swept_boxes(self, margin: Floats) -> tuple[Ints, Aabb]:
+        """Boxes (k, c) around sampled shapes over the intervals of the block, padded by `margin` (N,).
 
-        Those of shapes that are never present are empty, from inf to -inf.
-
-        starts : (g,) int. First interval of each group.
-        Returns the shapes (c,), too.
+        Those of shapes that are not present are empty, from inf to -inf. Returns the shapes (c,), too.
         """
         block, columns = self._block, self._columns
         begin, end = self._boxes_at_ends()
@@ -277,7 +272,7 @@ class SampledMotion:
         if not present.all():
             low = np.where(present[..., None], low, np.inf)
             high = np.where(present[..., None], high, -np.inf)
-        return columns, Aabb.unchecked(np.minimum.reduceat(low, starts), np.maximum.reduceat(high, starts))
+        return columns, Aabb.unchecked(low, high)
 
     def moving(self) -> Bools:
         """Mask (N,) of sampled shapes that appear, disappear or move within the block, or with its begin."""

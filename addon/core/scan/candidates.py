@@ -128,6 +128,10 @@ class NearSearch:
         self._motion, self._times, self._margin = motion, times, margin
         self._count = self._size = len(times) - 1
         self._low = self._high = np.empty((0, 0, 3))
+        # Boxes of sampled shapes over single intervals, from which those over groups follow.
+        self._sampled: tuple[Ints, Aabb] | None = None
+        if self._count > 1 and isinstance(motion, SampledMotion) and not motion.is_certain.all():
+            self._sampled = motion.swept_boxes(margin)
         # How far certain shapes may be from linear motion between two samples of a group.
         self._loose = np.empty((0, 0))
         # Of shapes, each over a group.
@@ -188,9 +192,10 @@ class NearSearch:
         low, high = np.full((2, *wanted.shape, 3), np.inf)
         high *= -1
         queried = wanted
-        if size > 1 and isinstance(motion, SampledMotion) and not motion.is_certain.all():
-            columns, boxes = motion.swept_boxes(starts, margin)
-            low[columns], high[columns] = boxes.min.swapaxes(0, 1), boxes.max.swapaxes(0, 1)
+        if size > 1 and self._sampled is not None:
+            columns, boxes = self._sampled
+            low[columns] = np.minimum.reduceat(boxes.min, starts).swapaxes(0, 1)
+            high[columns] = np.maximum.reduceat(boxes.max, starts).swapaxes(0, 1)
             queried = wanted & motion.is_certain[:, None]
         shape, group = np.nonzero(queried)
         span = self._times[starts[group]], self._times[np.minimum(starts[group] + size, self._count)]

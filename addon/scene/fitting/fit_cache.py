@@ -148,11 +148,6 @@ class FitCache:
         self._flat = np.zeros((count, 3, 3))
         self._reach = np.full(count, np.inf)
 
-    def _rows(self, subjects: Ints) -> Ints:
-        if not self.has_parts:
-            return subjects
-        return concatenated_ranges(self._first[subjects], self._counts[subjects])
-
     def _rows_among(self, subjects: Ints, entries: Ints) -> tuple[Rows, Rows]:
         """Find the parts of some subjects, at increasing `entries` (k,) of (m,), among the parts of all m.
 
@@ -325,7 +320,9 @@ class FitCache:
             matrices = without_pose(matrices)
         linear, offset = matrices[:, :3, :3], matrices[:, :3, 3]
         differs = linear != self._linear[subjects]
-        rows = self._rows(subjects) if self.has_parts else subjects
+        rows = subjects
+        if self.has_parts:
+            rows = concatenated_ranges(self._first[subjects], self._counts[subjects])
         columns = self._columns.take(rows)
         errors: Errors = {}
         if replaced is not None:
@@ -355,7 +352,7 @@ class FitCache:
     def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
         for entries, shape in self._fit_in_batches(vertices, errors, is_wanted):
             fitted, points, linear = vertices.take(entries)
-            rows = self._rows(fitted)
+            rows = concatenated_ranges(self._first[fitted], self._counts[fitted])
             self._columns.put(rows if is_wanted is None else rows[is_wanted[rows]], shape)
             self._inverse[fitted] = inverses_or_zeros(linear)
             self._flat[fitted], self._reach[fitted] = linear, np.inf
@@ -446,8 +443,8 @@ class FitCache:
         ]
         if is_wanted is None:
             return found
-        numbers = (np.flatnonzero(is_wanted[self._rows(np.array([k]))]) for k in vertices.subjects)
-        return [parts.take(each) for parts, each in zip(found, numbers, strict=True)]
+        numbers = (is_wanted[self._first[k] : self._first[k] + self._counts[k]] for k in vertices.subjects)
+        return [parts.take(np.flatnonzero(each)) for parts, each in zip(found, numbers, strict=True)]
 
     def _fit_together(
         self, vertices: PosedVertices, settings: FitSettings, groups: Sequence[PartVertices] | None

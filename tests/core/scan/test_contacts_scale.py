@@ -59,6 +59,7 @@ def peak(frames: int) -> int:
     return most
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_number_of_frames():
     peak(20)  # late imports must not count
     # Both motions are so slow that blocks have their largest length, and so long that one of the blocks has

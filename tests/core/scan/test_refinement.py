@@ -149,7 +149,9 @@ def test_contacts_that_begin_or_end_next_to_either_end_of_a_scan_are_in_time(kin
     assert compared > count / 8
 
 
-@pytest.mark.parametrize("rate", [1.0, 2.5, 3.8, 4.0, 4.4])
+@pytest.mark.parametrize(
+    "rate", [1.0, *(pytest.param(rate, marks=pytest.mark.long) for rate in (2.5, 3.8, 4.0, 4.4))]
+)
 def test_waves_of_a_radian_in_a_quarter_of_a_frame_are_not_missed(rate):
     # A ball moves up and down by 2 sin(rate t + phase) above another one that is at rest, alone. Frames show
     # less than two thirds of a wave, and its turn may be in the first or in the last interval.

@@ -115,6 +115,7 @@ def test_two_trees_touch_with_earliest_leaves(depths):
     np.testing.assert_allclose(swapped, found, atol=1e-12)
 
 
+@pytest.mark.long
 def test_trees_touch_at_time_of_impact_and_are_disjoint_before():
     a, b = moving_trees(8, 30), moving_trees(8, 30, seed=4)
     found = time_of_impact(*a, *b)

@@ -36,14 +36,11 @@ _SEEDS = {
 }
 """First seeds of families whose seed 0 is a scene without a touch after the start."""
 _QUICK = {
-    "chain_links",
     "thin_plates",
     "single_triangles",
     "coplanar_faces",
     "edges_crossing",
-    "keyed_bones",
     "geometry_nodes",
-    "instances_of_nodes",
     "changing_vertices",
 }
 """Families of which a pair takes less than a second."""

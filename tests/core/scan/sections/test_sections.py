@@ -203,7 +203,9 @@ def swaying(seed: int) -> Callable[[float], Sphere]:
 
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("motion_kind", ["adaptive", "linear"])
-@pytest.mark.parametrize("shares", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    "shares", [2, *(pytest.param(shares, marks=pytest.mark.long) for shares in (1, 3, 7))]
+)
 def test_shares_that_are_stored_and_joined_give_the_same_report(motion_kind, shares):
     settings, frames = ScanSettings(motion=motion_kind), range(27)
     expected = plain(sectioned(Sampled(swaying(3), 12), frames, settings))

@@ -281,7 +281,7 @@ QUICK_ENDINGS = ("closed after 0", "closed after 5", "error after 6")
 SHAPES_AND_MOTIONS = [
     ("sphere", "adaptive"),
     ("aabb", "linear"),
-    ("obb", "adaptive"),
+    pytest.param("obb", "adaptive", marks=pytest.mark.long),
     ("spheres", "adaptive"),
     pytest.param("aabb", "adaptive", marks=pytest.mark.long),
 ]

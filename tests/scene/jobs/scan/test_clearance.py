@@ -29,7 +29,7 @@ SIDES = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1
 
 
 @pytest.mark.usefixtures("object_settings")
-@pytest.mark.parametrize("shape", ["aabb", "obb", *LONG])
+@pytest.mark.parametrize("shape", ["aabb", pytest.param("obb", marks=pytest.mark.long), *LONG])
 def test_random_scans_have_valid_documents_and_gaps_within_the_clearance(tmp_path, shape):
     """The thousand scans of the full tier are those of six shapes."""
     for seed in range(times(8, 1, full=167)):

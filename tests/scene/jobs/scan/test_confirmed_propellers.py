@@ -109,7 +109,8 @@ def judge(propeller: Propeller, confirmed) -> str:
     return "" if uncertainty < 0.01 else f"uncertain: {uncertainty}"
 
 
-@pytest.mark.parametrize("shape", ["aabb", pytest.param("sphere", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("shape", ["aabb", "sphere"])
 def test_propellers_touch_posts_when_their_blades_do(shape):
     open_empty_file()
     scene = bpy.context.scene

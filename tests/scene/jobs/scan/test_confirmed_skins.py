@@ -11,7 +11,7 @@ from addon.formats import Confirmation
 from tests.scene.building import load_example, open_empty_file
 from tests.scene.sampling import add_box, add_faces, add_object, go_to, key, scan_scene, world_points
 
-SHAPES = ("aabb", "obb", "sphere", "capsule")
+SHAPES = ("aabb", "obb", "sphere", pytest.param("capsule", marks=pytest.mark.long))
 FIRST, LAST = 1, 40
 _LOW = 0.5
 """Height of the joint."""

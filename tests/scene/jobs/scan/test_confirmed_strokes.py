@@ -11,7 +11,7 @@ from tests.scene.building import add_armature, open_empty_file
 from tests.scene.sampling import add_box, key, scan_scene
 
 FIRST, LAST = 1, 9
-SHAPES = ("aabb", "sphere", "capsule")
+SHAPES = ("aabb", "sphere", pytest.param("capsule", marks=pytest.mark.long))
 
 
 @pytest.fixture(autouse=True)

@@ -133,7 +133,7 @@ def add_vanishing_walls() -> dict[str, object]:
 @pytest.mark.parametrize(
     ("build", "reason"),
     [
-        (add_bones, "bone"),
+        pytest.param(add_bones, "bone", marks=pytest.mark.long),
         (add_custom_shape, "customShape"),
         (add_loose_parts, "loosePart"),
         (add_merged_collection, "mergedCollection"),
