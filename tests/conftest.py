@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Generator
 
 import pytest
+from hypothesis import strategies as st
 
 from tests import tiers
 
@@ -56,6 +57,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if deselected:
         config.hook.pytest_deselected(items=deselected)
         items[:] = selected
+
+
+@pytest.fixture(scope="session", autouse=True)
+def characters() -> None:
+    """Let Hypothesis store the properties of all characters, which takes seconds on a new machine.
+
+    Otherwise the first test of texts does it, and is over the limit.
+    """
+    st.text().validate()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -71,7 +71,11 @@ FAMILY_COLLIDERS = 10
 
 # Blenders do not differ in names: one pattern is enough on each of them.
 @pytest.mark.parametrize(
-    "pattern", [pytest.param("unreal", marks=pytest.mark.smoke), "unity", "godot", "custom"]
+    "pattern",
+    [
+        pytest.param("unreal", marks=pytest.mark.smoke),
+        *(pytest.param(name, marks=pytest.mark.long) for name in ("unity", "godot", "custom")),
+    ],
 )
 def test_colliders_of_parents_parts_and_collections_are_right(pattern):
     add_family()

@@ -43,7 +43,6 @@ def test_valid_name_is_kept_although_another_name_becomes_equal():
 NAMES = st.one_of(st.text(max_size=4), st.sampled_from(["a", "a_2", "a b", "world", "1"]))
 
 
-@pytest.mark.long
 @given(st.lists(NAMES, max_size=9))
 def test_names_are_unique_identifiers(names):
     found = link_names(names)

@@ -66,7 +66,7 @@ def random_pattern(choose: random.Random) -> str:
 
 @pytest.mark.smoke
 def test_names_of_random_objects_and_patterns_are_accepted():
-    for seed in range(times(150, 15, full=1500)):
+    for seed in range(times(150, 10, full=1500)):
         choose = random.Random(seed)
         open_empty_file()
         for name in random_names(choose):
