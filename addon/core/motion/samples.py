@@ -200,12 +200,17 @@ class SampledMotion:
             self._deviation = np.where(unknown, moved, self._deviation)
         self._doubt()
 
+    def _sampled_shapes(self, start: int, stop: int) -> Shape:
+        """Return sampled shapes (k, c) at frames; without a copy if no others are known."""
+        shapes: Shape = self._frames.shapes[start:stop]
+        return shapes[:, self._columns] if self.is_certain.any() else shapes
+
     def _boxes_at_ends(self) -> tuple[Aabb, Aabb]:
         """Boxes (k, c) around sampled shapes at both ends of intervals; what disappears stays there."""
-        frames, columns, block = self._frames, self._columns, self._block
-        boxes = frames.shapes[block.start : block.stop + 1, columns].aabb()
+        block = self._block
+        boxes = self._sampled_shapes(block.start, block.stop + 1).aabb()
         start, ending = boxes[:-1], boxes[1:]
-        stays = frames.present[block.start + 1 : block.stop + 1, columns]
+        stays = self._frames.present[block.start + 1 : block.stop + 1, self._columns]
         return start, ending if stays.all() else where_shapes(stays, ending, start)
 
     def _doubt(self) -> None:
@@ -221,7 +226,7 @@ class SampledMotion:
         is_refinable = self.grain[columns] < np.inf
         self._deviation[:, is_refinable] *= _RESERVE_OF_WHOLE
         start, stop = max(first - 1, 0), min(last + 2, len(times))
-        around = self._frames.shapes[start:stop, columns]
+        around = self._sampled_shapes(start, stop)
         steps = np.diff(times[start:stop])[:, None]
         paths = velocity_change(np.zeros(()), velocities(around[:-1], around[1:], steps)) * steps
         for is_end, interval, near in (
@@ -262,7 +267,7 @@ class SampledMotion:
         """
         block, columns = self._block, self._columns
         begin, end = self._boxes_at_ends()
-        shapes = self._frames.shapes[block.start : block.stop + 1, columns]
+        shapes = self._sampled_shapes(block.start, block.stop + 1)
         present = self._frames.present[block, columns]
         with np.errstate(invalid="ignore"):
             padding = margin[columns] + np.nan_to_num(self._deviation)

@@ -134,11 +134,11 @@ def steadily_wrong_boxes(name):
     """Compare boxes with Blender's while a property is animated: see `wrong_boxes`."""
     with keeping_open():
         wrong = list(wrong_boxes())
-        if name == "use_tail":
-            # About one frame in four hundred, Blender alone gives another pose if the machine is busy.
-            for _ in range(2):
-                if not any(is_known for _, _, is_known in wrong):
-                    wrong = wrong and list(wrong_boxes())
+        # About one frame in four hundred, Blender alone gives another pose if the machine is busy. What is
+        # known wrongly does not depend on that.
+        for _ in range(2):
+            if not any(is_known for _, _, is_known in wrong):
+                wrong = wrong and list(wrong_boxes())
     if name in UNSTEADY:
         # What is sampled then may be wrong, but nothing is proven wrongly.
         wrong = [each for each in wrong if each[2]]
