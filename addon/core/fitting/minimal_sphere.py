@@ -21,7 +21,7 @@ from .farthest_point import FarPoints, largest_distance
 _FEW = 28
 """Up to this many points, plain Python is faster than NumPy."""
 
-_MANY = 8192
+_MANY = 1 << 15
 """Above this, a sample of 4 sqrt(n) points is faster: about sqrt(n) of all are outside its sphere."""
 
 _DOZEN, _SHELL = 12, 80

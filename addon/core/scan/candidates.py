@@ -310,9 +310,9 @@ class NearSearch:
 
 
 def _shorter(size: int) -> int:
-    """Return the next shorter length of groups of intervals: a power of the factor."""
+    """Return the next shorter length of groups of intervals: a power of the factor, at most a half."""
     power = 1
-    while power * _FACTOR < size:
+    while power * _FACTOR <= size / 2:
         power *= _FACTOR
     return power
 
