@@ -231,7 +231,7 @@ def test_shapes_that_take_long_are_computed_in_shorter_steps_with_the_same_repor
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("turns", [40, 150, 300])
+@pytest.mark.parametrize("turns", [40, 150, pytest.param(300, marks=pytest.mark.long)])
 def test_first_contact_of_fast_motion_to_and_fro_is_not_late(turns):
     # A ball moves up and down many times a frame while it approaches a target, and hits on its passage.
     knots = np.linspace(0, 2, 4 * turns + 1)
