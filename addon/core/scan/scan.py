@@ -503,4 +503,4 @@ def _has_certain(sampler: Any) -> bool:
 
 def _block_length(shape_count: int) -> int:
     """Return the number of intervals that are solved together: more save little, and take memory."""
-    return int(np.clip(_BLOCK_SHAPES // max(shape_count, 1), _SHORTEST_BLOCK, _LONGEST_BLOCK))
+    return min(max(_BLOCK_SHAPES // max(shape_count, 1), _SHORTEST_BLOCK), _LONGEST_BLOCK)

@@ -306,10 +306,11 @@ class Visibility:
 
     def are_shown(self, objects: Ints, times: Floats | float) -> Bools:
         """Mask of objects that are shown, each at its own time in frames; both are broadcast."""
-        objects, each_time = np.broadcast_arrays(objects, times)
-        result = np.ones(objects.shape, dtype=bool)
         is_switched = self.is_switched[objects]
+        result = np.ones(np.broadcast_shapes(objects.shape, np.shape(times)), dtype=bool)
         if is_switched.any():
+            objects, each_time = np.broadcast_arrays(objects, times)
+            is_switched = self.is_switched[objects]
             curves = self._curve_of[objects[is_switched]]
             result[is_switched] = self._curves.values_of(curves, rounded_times(each_time[is_switched])) == 0
         return result

@@ -185,7 +185,9 @@ class SceneMotion:
         # Boxes of bent subjects, at their times.
         self._skins: SkinPoses | None = None
         # What was recorded, whose shapes are computed together, before the fits change; and samples.
-        self._queue: list[tuple[Reading, Bools]] = []
+        self._queue: list[tuple[Reading, list[int]]] = []
+        # The frame with which the next one is compared.
+        self._compared: Reading | None = None
         self._samples: list[Sample] = []
         self._fits = new_fits(count, self.shape, settings, parts, self._obstacles.indices)
         owners = self._fits.owners
@@ -309,7 +311,7 @@ class SceneMotion:
         deforming -= self._obstacles.slots.keys()
         subjects.faces = dict(self._kept_faces)
         self._fits.restart(deforming)
-        self.last = None
+        self.last = self._compared = None
         self._changed.clear()
 
     def rotating(self, pairs: PairContacts, times: Sequence[float]) -> Ints:
@@ -337,7 +339,8 @@ class SceneMotion:
 
     def sample(self, time: float) -> Sample:
         """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
-        return self._sample_frame(*self._advance(time))
+        frame = self._advance(time)
+        return self._sample_frame(frame[0], self._moved([frame])[0])
 
     def record(self, time: float) -> None:
         """Read all subjects at `time`, in frames, maybe fractional; times must grow."""
@@ -353,8 +356,8 @@ class SceneMotion:
         samples, self._samples = self._samples, []
         return samples[0] if len(samples) == 1 else Sample.concatenate(samples)
 
-    def _advance(self, time: float) -> tuple[Reading, Bools]:
-        """Read all subjects at `time`, after the last time, and find those (n,) that differ from it."""
+    def _advance(self, time: float) -> tuple[Reading, list[int]]:
+        """Read all subjects at `time`, after the last time, and find those that are fitted again."""
         if self.sources.is_played:
             scene = scene_by_uid(self._scene_uid)
             advance_to(scene, time, self._simulations, None if self.last is None else self.last.time)
@@ -362,7 +365,10 @@ class SceneMotion:
         else:
             reading = self.sources.read_elsewhere(time, self._all, is_in_turn=True)
         self._fit_changed(reading, None)
-        return reading, self._moved(reading)
+        changed = [] if self.last is None else list(self._changed)
+        self.last = reading
+        self._changed.clear()
+        return reading, changed
 
     def _sample_frame(self, reading: Reading, moved: Bools) -> Sample:
         """Compute the shapes of all subjects as they were read; notes which are skipped."""
@@ -378,15 +384,20 @@ class SceneMotion:
     def _flush(self) -> None:
         """Compute the shapes of all recorded frames by the current fits: together if they may be."""
         frames, self._queue = self._queue, []
-        if frames and self._skins is None and self._fits.is_fitted.all():
+        if not frames:
+            return
+        moved = self._moved(frames)
+        is_whole = self._skins is None and self._fits.is_fitted.all()
+        if is_whole and all(reading.present.all() for reading, _ in frames):
             matrices = np.concatenate([reading.matrices for reading, _ in frames])
-            if all(reading.present.all() for reading, _ in frames):
-                shapes = self.moved_shapes(np.tile(self._all, len(frames)), matrices)
-                if shapes is not None:
-                    moved = np.array([each for _, each in frames])
-                    self._samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
-                    return
-        self._samples += [self._sample_frame(*each).as_batch() for each in frames]
+            shapes = self.moved_shapes(np.tile(self._all, len(frames)), matrices)
+            if shapes is not None:
+                self._samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
+                return
+        self._samples += [
+            self._sample_frame(reading, row).as_batch()
+            for (reading, _), row in zip(frames, moved, strict=True)
+        ]
 
     def moved_shapes(self, subjects: Ints, matrices: Floats) -> Shape | None:
         """Move the shapes of subjects (m,) to world matrices (m, 4, 4); None if any has no shape there."""
@@ -431,23 +442,29 @@ class SceneMotion:
         _, present, _, _ = self._shapes_of(every, reading)
         return np.asarray(present[np.searchsorted(every, subjects)])
 
-    def _moved(self, reading: Reading) -> Bools:
-        """Mask (n,) of subjects that differ from the frame before, and notes which have rotated."""
-        last, self.last = self.last or reading, reading
+    def _moved(self, frames: list[tuple[Reading, list[int]]]) -> Bools:
+        """Mask (t, n) of subjects that differ from the frame before, and note which have rotated.
+
+        frames : successive ones (t,), and the subjects that are fitted again in each
+        """
+        every = [self._compared or frames[0][0], *(reading for reading, _ in frames)]
+        self._compared = every[-1]
+        matrices = np.array([reading.matrices for reading in every])
         # Sixteen bytes each, of which numpy would take any() one by one.
-        halves = (reading.matrices != last.matrices).reshape(-1, 16).view(np.uint64)
-        moved: Bools = np.asarray((halves[:, 0] | halves[:, 1]) != 0)
+        halves = (matrices[1:] != matrices[:-1]).reshape(len(frames), -1, 16).view(np.uint64)
+        moved: Bools = np.asarray((halves[..., 0] | halves[..., 1]) != 0)
         if self._skins is not None:
-            moved |= self._skins.moved(last.time, reading.time)
+            moved |= self._skins.moved(np.array([reading.time for reading in every]))
         if self.shape == "aabb":
-            linear = reading.matrices[:, :3, :3]
+            linear = matrices[1:, :, :3, :3]
             if self._first_linear is None:
-                self._first_linear = linear.copy()
-            rows = np.flatnonzero(moved & ~self._is_rotating)
-            self._is_rotating[rows] = axes_turn(self._first_linear[rows], linear[rows])
-        if last is not reading:
-            moved[list(self._changed)] = True
-        self._changed.clear()
+                self._first_linear = linear[0].copy()
+            rows = np.flatnonzero(moved.any(axis=0) & ~self._is_rotating)
+            if len(rows):
+                turned = axes_turn(self._first_linear[rows], linear[:, rows])
+                self._is_rotating[rows] = turned.any(axis=0)
+        for of_frame, (_, changed) in zip(moved, frames, strict=True):
+            of_frame[changed] = True
         return moved
 
     def _fit_changed(self, reading: Reading, is_wanted: Bools | None) -> None:

@@ -188,13 +188,13 @@ class SkinPoses:
         self._recent.append((times, self._transforms.world_matrices(rounded_times(times))))
         return self._recent[-1][1]
 
-    def moved(self, begin: float, end: float) -> Bools:
-        """Mask (n,) of skinned subjects that a bone moves from one time to another."""
-        before, after = (self._world(np.array([time]))[0] for time in (begin, end))
-        differs = (before != after).any(axis=(1, 2))
-        result = np.zeros(len(self.is_skinned), dtype=bool)
+    def moved(self, times: Floats) -> Bools:
+        """Mask (t, n) of skinned subjects that a bone moves, from each of successive times to the next."""
+        world = self._world(times)
+        differs = (world[1:] != world[:-1]).any(axis=(2, 3))
+        result = np.zeros((len(differs), len(self.is_skinned)), dtype=bool)
         for skin in self._skins:
-            result[skin.subject] = differs[skin.rows].any()
+            result[:, skin.subject] = differs[:, skin.rows].any(axis=1)
         return result
 
     def deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
