@@ -134,7 +134,7 @@ def test_documents_do_not_depend_on_a_private_scene(monkeypatch, shape):
     open_empty_file()
     for build in (copied_location, mesh_bent_by_an_armature, shape_keys, driver_of_the_frame):
         build()
-    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 10
     found, played = (scanned_document(monkeypatch, shape, is_played) for is_played in (False, True))
     assert found["contacts"]
     assert found == played
