@@ -132,19 +132,6 @@ SLOW_CHUNK = 1 << 11
 """Pairs whose exact solution takes about 50 ms at most, where each pair takes long."""
 
 
-def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> IntervalContacts:
-    """Solve the contacts of pairs over an interval; of shapes that rotate only bound the separation.
-
-    Exact up to float64 rounding for linear motion.
-
-    pairs : PairMotion, batch (m,). In one space and unit.
-    clearance : Pairs closer than this are in contact.
-    deviation : (m,) float64. Deviation of both shapes together from linear motion.
-    Returns contacts : IntervalContacts, (m,). Times in [0, 1].
-    """
-    return INTERVALS[type(pairs.a_start), type(pairs.b_start)].first(pairs, clearance, deviation)
-
-
 def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float) -> IntervalContacts:
     """Solve the contacts of boxes along the axes. Exact up to float64 rounding."""
     enter, leave = pairs.overlap_span(clearance)
@@ -155,9 +142,10 @@ def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float) -> Interval
 
 
 class IntervalMethods(NamedTuple):
-    """The functions that solve pairs of two types over an interval.
+    """The functions that solve pairs (m,) of two types over an interval, in one space and unit.
 
-    first : The first pass.
+    first : The first pass: from pairs, the clearance below which they are in contact and their deviation (m,)
+        from linear motion to contacts (m,). Exact up to float64 rounding; of shapes that rotate only bounds.
     second : The second pass, if the first leaves contacts open: see `interval_contacts_of_rotating`.
     least : Search for the least separation below a cutoff, if the first pass does not find it: from pairs,
         their contacts and the cutoff to the separation and its time.

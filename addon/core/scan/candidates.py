@@ -37,6 +37,7 @@ class Candidates(Table):
     keys : (m,) int. Keys of the pairs of subjects in the pair cache.
     size : (m,) float. Size of the smaller subject.
     least : (m,) float. Least separation so far, inf for new pairs.
+    contact_motion : (m,) int. Motion from which contacts of the pair follow, an index of `MOTIONS`.
     has_contact_before : (m,) bool. Whether the pair had a contact before this block.
     open_least : (m,) float. Least separation within the contact that lasts until this block; inf for pairs
         without one.
@@ -45,6 +46,7 @@ class Candidates(Table):
     pairs: Ints
     keys: Ints
     size: Floats
+    contact_motion: Ints
     least: Floats
     has_contact_before: Bools
     open_least: Floats

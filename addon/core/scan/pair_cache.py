@@ -6,7 +6,7 @@ operations. Memory grows with these pairs and their contacts, never with the num
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..numeric.spans import is_run_start, span_runs
 from ..shapes import Sphere
 from ..sweep.interpolation import RotationPath
 from .candidates import Candidates
-from .rounds import LINEAR, PROVEN, Round, time_within
+from .rounds import LINEAR, PROVEN, Pieces
 
 _UNSTEADY = 0.05
 """Part of its path by which a pair may deviate from linear motion if its velocity is known."""
@@ -42,38 +42,6 @@ _TOUCH = 1e-9
 """Part of the coordinates below which an overlap is a touch."""
 _EARLY = 1e-4
 """Part of a pair's size by which a proven contact may begin before the touch, and be described there."""
-
-
-class IntervalRecords(Table):
-    """Contacts and separations of pairs, one row for each pair and interval; times in frames.
-
-    Spans of one pair that share an end are one contact.
-
-    keys : (m,) int. Keys of the pairs.
-    enter, leave : (m,) float. Begin and end of the contact; NaN for none.
-    least, least_time : (m,) float. Least separation and its time. If there is a contact, within it.
-    uncertainty : (m,) float. Frames by which `enter` may be off.
-    motion : (m,) int. Motion from which the contact follows, an index of `MOTIONS`.
-    piece : (m,) int. Row among the solved pieces of the block, from which the contact is described; -1 for
-        none.
-    """
-
-    keys: Ints
-    enter: Floats
-    leave: Floats
-    least: Floats
-    least_time: Floats
-    uncertainty: Floats
-    motion: Ints
-    piece: Ints
-
-    @classmethod
-    def from_continued_contacts(cls, keys: Ints, enter: Floats, leave: Floats | float) -> IntervalRecords:
-        """Contacts (m,) that are not the first of their pairs, without separations."""
-        nothing = np.full((2, len(keys)), np.nan)
-        nothing[0] = np.inf
-        linear, piece = np.full(keys.shape, LINEAR), np.full(keys.shape, -1)
-        return cls(keys, enter, np.full(keys.shape, leave), nothing[0], enter, nothing[1], linear, piece)
 
 
 class ContactSpans(Table):
@@ -104,19 +72,38 @@ class ContactSpans(Table):
     direction: Floats
 
     @classmethod
-    def from_records(cls, records: IntervalRecords) -> ContactSpans:
-        """Spans (m,) of records with contacts, not yet described."""
-        unknown = np.full((len(records.keys), 3), np.nan)
-        columns = (records.motion, records.least, records.least_time, records.uncertainty)
-        return cls(records.keys, records.enter, records.leave, *columns, *(unknown.copy() for _ in range(4)))
+    def found(
+        cls,
+        keys: Ints,
+        enter: Floats,
+        leave: Floats,
+        motion: Ints | int = LINEAR,
+        least: Floats | float = np.inf,
+        least_time: Floats | float = np.nan,
+        uncertainty: Floats | float = np.nan,
+    ) -> ContactSpans:
+        """Make spans (m,) that are not described yet; without separations, they only continue others."""
+        columns = (np.full(keys.shape, column) for column in (motion, least, least_time, uncertainty))
+        return cls(keys, enter, leave, *columns, *np.full((4, len(keys), 3), np.nan))
 
-    def deepest_of(self, run: Ints) -> Ints:
-        """Row (r,) with the least separation in each run, the earliest of equal ones.
+    def joined(self) -> tuple[ContactSpans, Ints, Ints]:
+        """Join spans of a pair that overlap or share an end, in order of keys, then time.
 
-        run : (m,) number of the run that each row is part of
+        Also returns the rows (r,) from which these spans begin, and those of their least separations: of
+        equal ones, the earliest.
         """
-        order = np.lexsort((self.least_time, self.least, run))
-        return np.asarray(order[is_run_start(run[order])])
+        order, begins, latest = span_runs(self.keys, self.enter, self.leave)
+        run = np.empty(len(order), dtype=np.int64)
+        run[order] = np.cumsum(begins) - 1
+        by_depth = np.lexsort((self.least_time, self.least, run))
+        first, deepest = order[begins], by_depth[is_run_start(run[by_depth])]
+        joined = self.take(first).replaced(
+            leave=latest[np.append(begins, True)[1:]],
+            least=self.least[deepest],
+            least_time=self.least_time[deepest],
+            direction=self.direction[deepest],
+        )
+        return joined, first, deepest
 
 
 class PairRecords(Table):
@@ -137,10 +124,30 @@ class PairRecords(Table):
     doubtful_since: Floats
 
     @classmethod
-    def new(cls, keys: Ints) -> PairRecords:
-        """Pairs of which nothing is known yet."""
-        never, no = np.full(keys.shape, np.inf), np.zeros(keys.shape, dtype=bool)
-        return cls(keys, never, np.zeros(keys.shape), no, no.copy(), never.copy())
+    def found(
+        cls,
+        keys: Ints,
+        least: Floats | float = np.inf,
+        least_time: Floats | float = 0.0,
+        touched: Bools | bool = False,
+        doubtful_since: Floats | float = np.inf,
+    ) -> PairRecords:
+        """Make records (m,) in any order, of which several may be of one pair."""
+        columns = (least, least_time, touched, False, doubtful_since)
+        return cls(keys, *(np.full(keys.shape, column) for column in columns))
+
+    @classmethod
+    def joined(cls, parts: Sequence[PairRecords]) -> PairRecords:
+        """Join the records of each pair, at least one part."""
+        pairs = cls.concatenate(parts)
+        # Of each pair the least separation comes first: of equal ones, the earliest.
+        pairs = pairs.take(np.lexsort((pairs.least_time, pairs.least, pairs.keys)))
+        starts = np.flatnonzero(is_run_start(pairs.keys))
+        return pairs.take(starts).replaced(
+            touched=np.logical_or.reduceat(pairs.touched, starts),
+            is_near=np.logical_or.reduceat(pairs.is_near, starts),
+            doubtful_since=np.minimum.reduceat(pairs.doubtful_since, starts),
+        )
 
 
 class ScannerRecords(NamedTuple):
@@ -156,69 +163,55 @@ class ScannerRecords(NamedTuple):
     has_moved: Bools
 
 
-class Pieces(Table):
-    """Solved pieces (r,) of contacts: pairs in intervals or parts of them, in which they touch.
-
-    candidates : Candidates, (r,)
-    contact_motion : (r,) int. Motion from which the contact follows, an index of `MOTIONS`.
-    solved : Round, (r,)
-    """
-
-    candidates: Candidates
-    contact_motion: Ints
-    solved: Round
-
-    def records(self) -> IntervalRecords:
-        """Make records (r,) of the pieces, from which they are not described."""
-        solved, contacts = self.solved, self.solved.contacts
-        enter, leave, least_time = (
-            time_within(solved.begin, solved.end, part)
-            for part in (contacts.enter, contacts.leave, contacts.least_time)
-        )
-        return IntervalRecords(
-            self.candidates.keys,
-            enter,
-            leave,
-            contacts.least,
-            least_time,
-            solved.uncertainty * (solved.end - solved.begin),
-            self.contact_motion,
-            np.full(len(enter), -1),
-        )
-
-
 class Descriptions:
-    """Descriptions of the contacts of one block, from their pieces.
+    """Contacts of one block, and their descriptions from the pieces in which they are found.
 
     Most pieces continue a contact that began before and is deeper elsewhere, so they need no description.
+
+    spans : ContactSpans, (r,). Of all pieces, not described.
     """
 
     def __init__(
-        self, motion: Motion, mesh: TriangleMesh | None, clearance: float, first_time: float
+        self,
+        motion: Motion,
+        mesh: TriangleMesh | None,
+        clearance: float,
+        first_time: float,
+        candidates: Candidates,
+        pieces: Sequence[Pieces],
     ) -> None:
+        """Take in pieces that touch, whose rows are those of candidates (m,) of the block."""
         self._motion, self._mesh = motion, mesh
         self._clearance, self._first_time = clearance, first_time
-        self._added: list[Pieces] = []
-        self._ends: list[int] = []
+        self._candidates = candidates
+        nothing = np.empty(0, dtype=np.int64)
+        self.spans = ContactSpans.found(nothing, np.empty(0), np.empty(0))
+        if not pieces:
+            return
+        self._pieces = solved = Pieces.concatenate(pieces)
+        contacts = solved.contacts
+        self.spans = ContactSpans.found(
+            candidates.keys[solved.rows],
+            solved.times(contacts.enter),
+            solved.times(contacts.leave),
+            candidates.contact_motion[solved.rows],
+            contacts.least,
+            solved.times(contacts.least_time),
+            solved.uncertainty * (solved.end - solved.begin),
+        )
 
-    def add(self, pieces: Pieces) -> Ints:
-        """Add pieces (r,), and return their numbers among all."""
-        begin = self._ends[-1] if self._ends else 0
-        self._added.append(pieces)
-        self._ends.append(begin + len(pieces.contact_motion))
-        return np.arange(begin, self._ends[-1])
-
-    def describe(self, records: IntervalRecords, found: ContactSpans) -> None:
-        """Describe the begin of contacts (m,) of records with pieces, in `found` (m,)."""
-        pieces = self._taken(records.piece)
-        solved, size, is_certain = pieces.solved, pieces.candidates.size, pieces.contact_motion == PROVEN
+    def describe(self, rows: Ints, found: ContactSpans) -> None:
+        """Describe the begin of contacts (m,) that begin in pieces (m,) of these rows, in `found` (m,)."""
+        solved = self._pieces.take(rows)
+        candidates = self._candidates.take(solved.rows)
+        size, is_certain = candidates.size, candidates.contact_motion == PROVEN
         motion, enter = solved.motion, solved.contacts.enter.copy()
         # These begin earlier, by what may deviate: where other corners may be the nearest ones.
         early = np.flatnonzero(is_certain & (enter > 0) & (solved.deviation > _EARLY * size))
         if len(early):
             enter[early] = np.fmax(enter[early], motion.take(early).time_within(self._clearance))
         impact = motion.impact_at(enter)
-        velocity = self._velocities(pieces, impact)
+        velocity = self._velocities(solved, candidates, impact)
         point, normal, velocity = self._to_world(solved, enter, impact.point, impact.normal, velocity)
         if self._mesh is not None:
             # Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
@@ -234,75 +227,64 @@ class Descriptions:
         is_steady = np.maximum(solved.deviation, rounding) <= _STEADY * length(impact.velocity)
         wanted = np.flatnonzero(is_certain & ~is_steady)
         if len(wanted):
-            measured = self._velocities_before(pieces.candidates.take(wanted), records.enter[wanted])
+            measured = self._velocities_before(candidates.take(wanted), found.enter[wanted])
             velocity[wanted] = np.where(np.isnan(velocity[wanted]), np.nan, measured)
         # The first sample itself is exact.
-        uncertainty = self._uncertainty(pieces, enter, records.uncertainty)
-        found.uncertainty[:] = np.where(records.enter == self._first_time, 0.0, uncertainty)
+        uncertainty = self._uncertainty(solved, candidates, enter, found.uncertainty)
+        found.uncertainty[:] = np.where(found.enter == self._first_time, 0.0, uncertainty)
         found.point[:], found.normal[:], found.velocity[:] = point, normal, velocity
 
-    def directions(self, numbers: Ints) -> Floats:
-        """Return the normals (m, 3) of pieces with numbers (m,) at their least separations."""
-        solved = self._taken(numbers).solved
+    def directions(self, rows: Ints) -> Floats:
+        """Return the normals (m, 3) of pieces in rows (m,) at their least separations."""
+        solved = self._pieces.take(rows)
         time = solved.contacts.least_time
         normal = witness_points(*solved.motion.at(time)).normal
         return self._to_world(solved, time, np.zeros(normal.shape), normal)[1]
 
-    def _taken(self, numbers: Ints) -> Pieces:
-        """Return pieces by their numbers (m,)."""
-        owner, begins = np.searchsorted(self._ends, numbers, side="right"), [0, *self._ends]
-        parts: list[Pieces] = [
-            self._added[index].take(numbers[owner == index] - begins[index])
-            for index in np.unique(owner).tolist()
-        ]
-        if len(parts) == 1:
-            return parts[0]
-        return Pieces.concatenate(parts).take(np.argsort(np.argsort(owner, kind="stable")))
-
-    def _poses(self, solved: Round) -> tuple[Floats, Floats]:
+    def _poses(self, solved: Pieces) -> tuple[Floats, Floats]:
         """Poses (r, 4, 4) of the obstacle at both ends of intervals (r,)."""
         assert isinstance(self._motion, SampledMotion), "obstacles are sampled"
         return self._motion.poses_at(solved.begin), self._motion.poses_at(solved.end)
 
-    def _to_world(self, solved: Round, time: Floats, point: Floats, *vectors: Floats) -> list[Floats]:
+    def _to_world(self, solved: Pieces, time: Floats, point: Floats, *vectors: Floats) -> list[Floats]:
         """Transform points and vectors (r, 3) at times (r,) in [0, 1] of intervals (r,) to world space."""
         if self._mesh is None:
             return [point, *vectors]
         moved = [to_world(*self._poses(solved), time, point, vector) for vector in vectors]
         return [moved[0][0], *(vector for _, vector in moved)]
 
-    def _velocities(self, pieces: Pieces, impact: PairImpact) -> Floats:
-        """Velocities (r, 3) of pieces in lengths per frame.
+    def _velocities(self, solved: Pieces, candidates: Candidates, impact: PairImpact) -> Floats:
+        """Velocities (r, 3) of pieces of candidates (r,) in lengths per frame.
 
         NaN where a contact begins with a jump, or where the motion may not be known well enough.
         """
-        solved, steps = pieces.solved, pieces.solved.end - pieces.solved.begin
+        steps = solved.end - solved.begin
         # Where linear motion is assumed, nothing deviates; what jumps has no velocity.
-        deviation = np.where(pieces.contact_motion == LINEAR, 0.0, solved.deviation)
+        deviation = np.where(candidates.contact_motion == LINEAR, 0.0, solved.deviation)
         deviation[~np.isnan(solved.rest)] = np.inf
         with np.errstate(divide="ignore", invalid="ignore"):
             # The last sample by itself has no length.
             velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
-            size = np.maximum(length(impact.velocity), _SLOW * steps * pieces.candidates.size)
-            is_unknown = ~(deviation <= _UNSTEADY * size) & (pieces.contact_motion != PROVEN)
+            size = np.maximum(length(impact.velocity), _SLOW * steps * candidates.size)
+            is_unknown = ~(deviation <= _UNSTEADY * size) & (candidates.contact_motion != PROVEN)
         # A contact that begins at a sample, with more than a touch, begins with a jump.
         rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
         jumps = (solved.contacts.enter == 0) & (impact.separation < self._clearance - rounding)
         velocity[is_unknown | jumps] = np.nan
         return np.asarray(velocity)
 
-    def _uncertainty(self, pieces: Pieces, enter: Floats, assessed: Floats) -> Floats:
-        """Frames (r,) by which contacts may be off that begin at `enter` (r,) in [0, 1].
+    def _uncertainty(self, solved: Pieces, candidates: Candidates, enter: Floats, assessed: Floats) -> Floats:
+        """Frames (r,) by which contacts of candidates (r,) may be off that begin at `enter` (r,) in [0, 1].
 
         Where linear motion is assumed: as long as pairs take to cover the estimated deviation, or the whole
         interval where it is unknown. Elsewhere as assessed (r,).
         """
-        rows = np.flatnonzero(pieces.contact_motion == LINEAR)
+        rows = np.flatnonzero(candidates.contact_motion == LINEAR)
         if not len(rows):
             return assessed
         assert isinstance(self._motion, SampledMotion), "other motions are certain"
-        linear, motion = pieces.solved.take(rows), self._motion
-        sides = pieces.candidates.pairs[rows].T
+        linear, motion = solved.take(rows), self._motion
+        sides = candidates.pairs[rows].T
         deviation = np.sum([motion.estimated_deviations(side, linear.begin) for side in sides], axis=0)
         speed, steps = linear.motion.closing_speed(enter[rows]), linear.end - linear.begin
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -378,106 +360,59 @@ class PairCache:
 
     def __init__(self) -> None:
         nothing = np.empty(0, dtype=np.int64)
-        self.pairs = PairRecords.new(nothing)
+        self.pairs = PairRecords.found(nothing)
         self._closed: list[ContactSpans] = []
-        none_open = IntervalRecords.from_continued_contacts(nothing, np.empty(0), 0.0)
-        self.open = ContactSpans.from_records(none_open)
+        self.open = ContactSpans.found(nothing, np.empty(0), np.empty(0))
 
     def record(
-        self, records: IntervalRecords, until: float, pieces: Descriptions
+        self, pairs: Sequence[PairRecords], continued: ContactSpans, until: float, pieces: Descriptions
     ) -> Generator[float, None, None]:
-        """Take in the records of all pairs up to the time `until`; yields the part of the work that is done.
+        """Take in records of pairs and contacts up to `until`; yields the part of the work that is done.
 
         Nothing changes before the last part, so a generator that is closed leaves the cache as it was.
-        """
-        if not len(records.keys):
-            # Open contacts end where no pair is near.
-            self._close(self.open, until)
-            return
-        order = np.argsort(records.keys, kind="stable")
-        begins = np.flatnonzero(is_run_start(records.keys[order]))
-        keys = records.keys[order[begins]]
-        of_row = records.least[order]
-        least = np.fmin.reduceat(of_row, begins)
-        is_least = of_row == np.repeat(least, np.diff(begins, append=len(order)))
-        least_time = np.minimum.reduceat(np.where(is_least, records.least_time[order], np.inf), begins)
-        yield 0.1
-        touched = np.maximum.reduceat(~np.isnan(records.enter[order]), begins)
-        joined = yield from self._joined(records.take(~np.isnan(records.enter)), pieces)
-        yield 0.9
-        rows = self._rows_of(keys)
-        less = least < self.pairs.least[rows]
-        self.pairs.least[rows[less]], self.pairs.least_time[rows[less]] = least[less], least_time[less]
-        self.pairs.touched[rows[touched]] = True
-        self._close(joined, until)
 
-    def candidates(self, pairs: Ints, keys: Ints, size: Floats) -> Candidates:
+        continued : spans of contacts that begin before, and are not deeper there
+        """
+        # Open contacts first: of those that begin together, the first one is described.
+        count = len(self.open.keys)
+        spans = ContactSpans.concatenate([self.open, pieces.spans, continued])
+        joined, first, deepest = spans.joined()
+        yield 0.3
+        new = np.flatnonzero(first >= count)
+        for begin in range(0, len(new), _DESCRIBED_PER_CHUNK):
+            yield 0.4 + 0.3 * begin / len(new)
+            chunk = new[begin : begin + _DESCRIBED_PER_CHUNK]
+            described = joined.take(chunk)
+            pieces.describe(first[chunk] - count, described)
+            joined.assign(chunk, described)
+        yield 0.7
+        rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
+        if len(rows):
+            joined.direction[rows] = pieces.directions(deepest[rows] - count)
+        yield 0.9
+        self.pairs = PairRecords.joined([self.pairs, *pairs])
+        is_over = joined.leave < until
+        if is_over.any():
+            self._closed.append(joined.take(is_over))
+        self.open = joined.take(~is_over)
+
+    def candidates(self, pairs: Ints, keys: Ints, size: Floats, contact_motion: Ints) -> Candidates:
         """Return pairs (m, 2) of shapes, with what is known of those of their subjects so far.
 
         keys, size : (m,) of the pairs of subjects
+        contact_motion : (m,) of the pairs of shapes
         """
         (row, is_known), (open_row, is_open) = (_found(table.keys, keys) for table in (self.pairs, self.open))
         least, open_least = np.full((2, len(keys)), np.inf)
         least[is_known], open_least[is_open] = self.pairs.least[row], self.open.least[open_row]
         touched = np.zeros(len(keys), dtype=bool)
         touched[is_known] = self.pairs.touched[row]
-        return Candidates(pairs, keys, size, least, touched, open_least)
-
-    def doubt(self, keys: Ints, since: Floats) -> None:
-        """Take in times (m,) from which pairs may touch without a record; inf for none."""
-        doubtful = np.flatnonzero(since < np.inf)
-        rows = self._rows_of(keys[doubtful])
-        np.minimum.at(self.pairs.doubtful_since, rows, since[doubtful])
+        return Candidates(pairs, keys, size, contact_motion, least, touched, open_least)
 
     def spans(self) -> ContactSpans:
         """Return all spans, the open ones too, ordered by key, then time."""
         spans = ContactSpans.concatenate([*self._closed, self.open])
         return spans.take(np.lexsort((spans.enter, spans.keys)))
-
-    def _rows_of(self, keys: Ints) -> Ints:
-        """Rows (m,) of keys; new keys get new rows."""
-        new = np.unique(keys)
-        new = new[~_found(self.pairs.keys, new)[1]]
-        if len(new):
-            pairs = PairRecords.concatenate([self.pairs, PairRecords.new(new)])
-            self.pairs = pairs.take(np.argsort(pairs.keys, kind="stable"))
-        return np.searchsorted(self.pairs.keys, keys).astype(np.int64)
-
-    def _joined(self, records: IntervalRecords, pieces: Descriptions) -> Generator[float, None, ContactSpans]:
-        """Join contacts with each other and with the open ones; yields as `record`."""
-        count = len(self.open.keys)
-        spans = ContactSpans.concatenate([self.open, ContactSpans.from_records(records)])
-        order, begins, latest = span_runs(spans.keys, spans.enter, spans.leave)
-        yield 0.3
-        run = np.empty(len(order), dtype=np.int64)
-        run[order] = np.cumsum(begins) - 1
-        # Of each run: its first span, its end, and the span with its least separation.
-        first, ends, deepest = order[begins], np.append(begins[1:], True), spans.deepest_of(run)
-        joined = spans.take(first).replaced(
-            leave=latest[ends[: len(latest)]],
-            least=spans.least[deepest],
-            least_time=spans.least_time[deepest],
-            direction=spans.direction[deepest],
-        )
-        new = np.flatnonzero(first >= count)
-        for begin in range(0, len(new), _DESCRIBED_PER_CHUNK):
-            yield 0.4 + 0.3 * begin / len(new)
-            chunk = new[begin : begin + _DESCRIBED_PER_CHUNK]
-            described = joined.take(chunk)
-            pieces.describe(records.take(first[chunk] - count), described)
-            joined.assign(chunk, described)
-        yield 0.7
-        rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
-        if len(rows):
-            joined.direction[rows] = pieces.directions(records.piece[deepest[rows] - count])
-        return joined
-
-    def _close(self, joined: ContactSpans, until: float) -> None:
-        """Close the contacts that end before `until`; the others stay open."""
-        is_over = joined.leave < until
-        if is_over.any():
-            self._closed.append(joined.take(is_over))
-        self.open = joined.take(~is_over)
 
 
 def _found(known: Ints, keys: Ints) -> tuple[Ints, Bools]:

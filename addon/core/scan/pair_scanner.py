@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from ..interval.dispatch import INTERVALS, SLOW_CHUNK, solve_first_pass
-from ..interval.pair_motion import IntervalContacts
+from ..interval.dispatch import INTERVALS, SLOW_CHUNK
 from ..interval.rotating import may_touch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..motion.motion import Motion, ObstacleSpace
@@ -19,9 +18,9 @@ from ..numeric.spans import is_run_start
 from ..progress import scaled
 from ..shapes import Sphere
 from .candidates import Candidates, CenterPaths, NearCells, NearSearch, undecided_cells
-from .pair_cache import Descriptions, IntervalRecords, PairCache, ScannerRecords
+from .pair_cache import ContactSpans, Descriptions, PairCache, PairRecords, ScannerRecords
 from .pair_filter import PairFilter
-from .rounds import PairIntervals
+from .rounds import SAMPLED, Pieces, contact_motions
 from .subdivision import Subdivision
 
 _CANDIDATES_PER_CHUNK = 1 << 16
@@ -150,39 +149,38 @@ class PairScanner:
             is_moving[self._subject_of[near.moving]] = True
             self._has_moved |= is_moving
         subjects = self._subject_of[near.pairs].T
-        candidates = self._cache.candidates(
-            near.pairs, plan.pair_filter.keys(*subjects), np.minimum(*self._sizes[subjects])
-        )
+        keys, size = plan.pair_filter.keys(*subjects), np.minimum(*self._sizes[subjects])
+        candidates = self._cache.candidates(near.pairs, keys, size, contact_motions(motion, near.pairs))
         cells, continued = yield from self._undecided(near, times, candidates)
-        descriptions = Descriptions(motion, self._mesh, plan.clearance, plan.first_time)
-        parts = self._solve_candidates(near, times, candidates, cells, descriptions)
-        found = yield from scaled(parts, _BROAD_PHASE, 1 - _RECORDING)
+        pairs, pieces = yield from scaled(
+            self._solve_candidates(near, times, candidates, cells), _BROAD_PHASE, 1 - _RECORDING
+        )
         # Open contacts of pairs at rest last until the end of the block unsolved, unless one has disappeared.
         is_moving[self._subject_of[~present]] = True
         resting = self._cache.open
         resting = resting.take(~is_moving[np.stack(np.divmod(resting.keys, max(1, self._count)))].any(axis=0))
-        found.append(IntervalRecords.from_continued_contacts(resting.keys, resting.enter, float(times[-1])))
-        records = IntervalRecords.concatenate([continued, *found])
-        recording = self._cache.record(records, float(times[-1]), descriptions)
+        resting = resting.replaced(leave=np.full(len(resting.keys), times[-1]))
+        found = Descriptions(motion, self._mesh, plan.clearance, plan.first_time, candidates, pieces)
+        continued = ContactSpans.concatenate([continued, resting])
+        recording = self._cache.record(pairs, continued, float(times[-1]), found)
         yield from scaled(recording, 1 - _RECORDING, 1.0)
         self._was_present = motion.are_present(every, np.full(len(every), times[-2]))
 
     def _undecided(
         self, near: NearCells, times: Floats, candidates: Candidates
-    ) -> Generator[float, None, tuple[Ints, IntervalRecords]]:
+    ) -> Generator[float, None, tuple[Ints, ContactSpans]]:
         """Find the cells (r,) to solve, by interval; yields the part done.
 
-        Also returns records of candidates that stay in contact without being deeper than elsewhere.
+        Also returns spans of candidates that stay in contact without being deeper than elsewhere.
         """
-        motion, pairs, count = self.motion, near.pairs, len(times) - 1
+        motion, count = self.motion, len(times) - 1
         paths = CenterPaths.of_steps(near, self._mesh is not None)
         clearance = self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
         # What may move in steps may deviate by any amount: that is sampled in any case.
-        is_stepped: Bools = np.zeros(len(pairs), dtype=bool)
+        is_stepped: Bools = np.zeros(len(near.pairs), dtype=bool)
         if isinstance(motion, SampledMotion) and motion.is_adaptive and not motion.is_probed:
-            is_stepped = np.asarray((motion.grain[pairs] < np.inf).all(axis=1))
-            is_stepped &= ~motion.is_certain[pairs].all(axis=1)
+            is_stepped = candidates.contact_motion == SAMPLED
         left, within = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
         # Successive intervals of a pair are decided together.
         pair_of, starts = near.cells // max(count, 1), [0]
@@ -199,94 +197,88 @@ class PairScanner:
             left.append(cells[~(is_apart | is_within)])
             within.append(cells[is_within])
             yield (0.8 + 0.2 * end / len(near.cells)) * _BROAD_PHASE
-        records = _continued_records(np.concatenate(within), candidates.keys, times)
+        continued = _continued_spans(np.concatenate(within), candidates.keys, times)
         row, interval = np.divmod(np.concatenate(left), count)
         order = np.lexsort((row, interval))
-        return row[order] * count + interval[order], records
+        return row[order] * count + interval[order], continued
 
     def _solve_candidates(
-        self, near: NearCells, times: Floats, candidates: Candidates, cells: Ints, descriptions: Descriptions
-    ) -> Generator[float, None, list[IntervalRecords]]:
-        """Make records of candidates in cells (r,); yields the part done.
-
-        descriptions : gets pieces of the records that touch
-        """
-        records: list[IntervalRecords] = []
+        self, near: NearCells, times: Floats, candidates: Candidates, cells: Ints
+    ) -> Generator[float, None, tuple[list[PairRecords], list[Pieces]]]:
+        """Make records of candidates in cells (r,), and their pieces that touch; yields the part done."""
+        pairs: list[PairRecords] = []
+        pieces: list[Pieces] = []
         for start in range(0, len(cells), _CANDIDATES_PER_CHUNK):
             chunk = cells[start : start + _CANDIDATES_PER_CHUNK]
             rows = chunk // (len(times) - 1)
             subdivision = Subdivision(self.motion, near, times, chunk, candidates.take(rows), self._mesh)
             begin, end = start / len(cells), (start + len(chunk)) / len(cells)
             yield begin + 0.1 * (end - begin)
-            records += yield from scaled(
-                self._solve(subdivision, descriptions), begin + 0.1 * (end - begin), end
-            )
-        return records
+            solving = self._solve(subdivision, pairs)
+            found = yield from scaled(solving, begin + 0.1 * (end - begin), end)
+            pieces += (each.replaced(rows=rows[each.rows]) for each in found)
+        return pairs, pieces
 
     def _solve(
-        self, subdivision: Subdivision, descriptions: Descriptions
-    ) -> Generator[float, None, list[IntervalRecords]]:
-        """Make records of candidate pairs in their intervals, subdivided where they have to be.
+        self, subdivision: Subdivision, pairs: list[PairRecords]
+    ) -> Generator[float, None, list[Pieces]]:
+        """Find the pieces that touch of candidate pairs in their intervals, subdivided where they have to be.
 
         Yields the part of the work that is done, which never falls.
 
-        descriptions : gets pieces of the records that touch
+        pairs : gets records of the pairs
         """
         candidates, clearance = subdivision.candidates, self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
-        records: list[IntervalRecords] = []
+        touching: list[Pieces] = []
         begin = 0.0
-        intervals: PairIntervals | None = subdivision.whole_intervals()
-        while intervals is not None:
+        solved: Pieces | None = subdivision.whole_intervals()
+        while solved is not None:
             of_all = (1 - begin) * (1 - _LEFT_AFTER_ROUND)
-            yield begin + 0.1 * of_all
-            parts = self._interval_contacts(intervals)
-            contacts = yield from scaled(parts, begin + 0.1 * of_all, begin + 0.25 * of_all)
+            yield from scaled(self._solve_motion(solved), begin + 0.1 * of_all, begin + 0.25 * of_all)
             yield begin + 0.3 * of_all
-            solved = subdivision.assess(intervals, contacts, clearance)
+            subdivision.assess(solved, clearance)
             yield begin + 0.4 * of_all
             is_open, cutoffs = subdivision.give_up(solved), cutoff[solved.rows]
-            rows = np.flatnonzero(~is_open)
-            solved = subdivision.with_least(solved, rows, cutoffs)
+            solved = subdivision.with_least(solved, np.flatnonzero(~is_open), cutoffs)
             yield begin + 0.45 * of_all
             # Drop pairs that neither touch nor come closer than already recorded.
-            is_less = solved.contacts.least < cutoffs
-            found = subdivision.pieces(solved, rows[(solved.is_touching | is_less)[rows]])
-            records.append(found.records())
-            touching = np.flatnonzero(found.solved.is_touching)
-            records[-1].piece[touching] = descriptions.add(found.take(touching))
+            touches, is_less = solved.is_touching, solved.contacts.least < cutoffs
+            rows = np.flatnonzero(~is_open & (touches | is_less))
+            least, times = solved.contacts.least, solved.times(solved.contacts.least_time)
+            pairs.append(
+                PairRecords.found(candidates.keys[solved.rows[rows]], least[rows], times[rows], touches[rows])
+            )
+            touching.append(solved.take(rows[touches[rows]]))
             splitting = subdivision.split(solved, is_open)
-            intervals = yield from scaled(splitting, begin + 0.5 * of_all, begin + of_all)
+            solved = yield from scaled(splitting, begin + 0.5 * of_all, begin + of_all)
             begin += of_all
             yield begin
-        self._cache.doubt(candidates.keys, subdivision.doubtful_since)
+        doubtful = np.flatnonzero(subdivision.doubtful_since < np.inf)
+        since = subdivision.doubtful_since[doubtful]
+        pairs.append(PairRecords.found(candidates.keys[doubtful], doubtful_since=since))
         # Parts first: of two contacts of a pair that begin at the same time, the better sampled one is
         # described.
-        return [*records[1:], records[0]]
+        return [*touching[1:], touching[0]]
 
-    def _interval_contacts(self, intervals: PairIntervals) -> Generator[float, None, IntervalContacts]:
-        """Contacts (m,) of all pairs of a round, chunk by chunk."""
-        motion, clearance = intervals.motion, self._plan.clearance
-        deviation = np.nan_to_num(intervals.deviation)
-        parts = _in_chunks(
-            lambda rows: solve_first_pass(motion.take(rows), clearance, deviation[rows]),
-            len(deviation),
-            SLOW_CHUNK if isinstance(motion.b_start, TriangleMesh) else 2 * SLOW_CHUNK,
-        )
-        contacts = yield from scaled(parts, 0.0, 0.5)
-        second = INTERVALS[type(motion.a_start), type(motion.b_start)].second
-        if second is not None:
-            left = np.flatnonzero(may_touch(motion, contacts.low, clearance, deviation))
-            if len(left):
-                parts = _in_chunks(
-                    lambda rows: second(
-                        motion.take(left[rows]), clearance, deviation[left[rows]], contacts.take(left[rows])
-                    ),
-                    len(left),
-                    SLOW_CHUNK,
-                )
-                contacts.assign(left, (yield from scaled(parts, 0.5, 1.0)))
-        return contacts
+    def _solve_motion(self, solved: Pieces) -> Generator[float, None, None]:
+        """Fill in the contacts of all pairs of a round; yields before each chunk the part that is done."""
+        motion, contacts, clearance = solved.motion, solved.contacts, self._plan.clearance
+        deviation = np.nan_to_num(solved.deviation)
+        methods = INTERVALS[type(motion.a_start), type(motion.b_start)]
+        size = SLOW_CHUNK if isinstance(motion.b_start, TriangleMesh) else 2 * SLOW_CHUNK
+        for start in range(0, len(deviation), size):
+            yield 0.5 * start / len(deviation)
+            chunk = slice(start, start + size)
+            contacts.assign(chunk, methods.first(motion.take(chunk), clearance, deviation[chunk]))
+        if methods.second is None:
+            return
+        left = np.flatnonzero(may_touch(motion, contacts.low, clearance, deviation))
+        for start in range(0, len(left), SLOW_CHUNK):
+            yield 0.5 + 0.5 * start / len(left)
+            rows = left[start : start + SLOW_CHUNK]
+            found = methods.second(motion.take(rows), clearance, deviation[rows], contacts.take(rows))
+            contacts.assign(rows, found)
 
     def records(self) -> ScannerRecords:
         """Return all that was found so far."""
@@ -296,23 +288,10 @@ class PairScanner:
         return ScannerRecords(pairs, self._cache.spans(), self._has_moved)
 
 
-def _continued_records(cells: Ints, keys: Ints, times: Floats) -> IntervalRecords:
-    """Make records of cells (r,) of candidates in contact throughout, one for each run of intervals."""
+def _continued_spans(cells: Ints, keys: Ints, times: Floats) -> ContactSpans:
+    """Make spans of cells (r,) of candidates in contact throughout, one for each run of intervals."""
     count = len(times) - 1
     starts = is_run_start(cells - np.arange(len(cells))) | (cells % count == 0)
     row, first = np.divmod(cells[starts], count)
     last = cells[np.append(starts[1:], True)[: len(cells)]] % count
-    return IntervalRecords.from_continued_contacts(keys[row], times[first], times[last + 1])
-
-
-def _in_chunks(
-    solve: Callable[[slice], IntervalContacts], count: int, chunk: int
-) -> Generator[float, None, IntervalContacts]:
-    """Solve `count` rows, at most `chunk` at once, and yield after each chunk the part that is done."""
-    if count <= chunk:
-        return solve(slice(None))
-    parts = []
-    for start in range(0, count, chunk):
-        parts.append(solve(slice(start, start + chunk)))
-        yield min(1.0, (start + chunk) / count)
-    return IntervalContacts.concatenate(parts)
+    return ContactSpans.found(keys[row], times[first], times[last + 1])

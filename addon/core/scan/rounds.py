@@ -12,6 +12,7 @@ import numpy as np
 from ..interval.dispatch import with_minimum_separation
 from ..interval.pair_motion import IntervalContacts, PairMotion, rotation_sagitta
 from ..mesh.triangle_mesh import TriangleMesh
+from ..motion.motion import Motion
 from ..motion.samples import FIRST_TOLERANCE
 from ..numeric.arrays import Bools, Floats, Ints, Table
 from ..numeric.spans import CutLines, span_runs
@@ -26,13 +27,14 @@ TURN = 10.0
 """Multiple of `GRAZE` for gaps within a contact of shapes that turn: a thousandth of the size."""
 
 
-def time_within(begin: Floats, end: Floats, part: Floats) -> Floats:
-    """Interpolate times (m,) in frames at `part` (m,) in [0, 1] of intervals, exact at both ends."""
-    return np.where(part == 1, end, begin + part * (end - begin))
+def contact_motions(motion: Motion, pairs: Ints) -> Ints:
+    """Motions (m,) from which contacts of pairs (m, 2) of shapes follow: indices of `MOTIONS`."""
+    how = np.where((motion.grain[pairs] < np.inf).all(axis=1), SAMPLED, LINEAR)
+    return np.where(motion.is_certain[pairs].all(axis=1), PROVEN, how)
 
 
-class PairIntervals(Table):
-    """Candidate pairs in one round of a subdivision, a row for each pair and interval or part of one.
+class Pieces(Table):
+    """Candidate pairs in intervals or parts of these, and what linear motion decides of them.
 
     rows : (m,) int. Rows of the pairs among the candidates.
     motion : PairMotion, batch (m,). Linear motion over the interval.
@@ -41,6 +43,10 @@ class PairIntervals(Table):
     begin, end : (m,) float. Times of the interval in frames.
     rest, farther : (m,) float. Of pairs that jump within parts too short to be split: the end, 0 or 1, at
         which their motion is at rest, and the separation at the other one; NaN for other pairs.
+    contacts : IntervalContacts, (m,). In linear motion; NaN until that is solved, as all that follows.
+    is_settled : (m,) bool. Whether the linear motion decides the pair.
+    is_timed : (m,) bool. Whether it decides the times of contact, but maybe not the depth.
+    uncertainty : (m,) float. Part of the interval by which the time of contact may be off.
     """
 
     rows: Ints
@@ -51,21 +57,19 @@ class PairIntervals(Table):
     end: Floats
     rest: Floats
     farther: Floats
-
-
-class Round(PairIntervals):
-    """Pairs of a round, solved in linear motion. What follows from that is filled in.
-
-    contacts : IntervalContacts, (m,)
-    is_settled : (m,) bool. Whether the linear motion decides the pair.
-    is_timed : (m,) bool. Whether it decides the times of contact, but maybe not the depth.
-    uncertainty : (m,) float. Part of the interval by which the time of contact may be off.
-    """
-
     contacts: IntervalContacts
     is_settled: Bools
     is_timed: Bools
     uncertainty: Floats
+
+    @classmethod
+    def unsolved(
+        cls, rows: Ints, motion: PairMotion, deviation: Floats, may_jump: Bools, begin: Floats, end: Floats
+    ) -> Pieces:
+        """Pieces (m,) of which only the motion is known."""
+        rest, farther, *contacts = np.full((2 + len(IntervalContacts.names()), len(rows)), np.nan)
+        solved = IntervalContacts(*contacts), *np.zeros((2, len(rows)), dtype=bool), np.zeros(len(rows))
+        return cls(rows, motion, deviation, may_jump, begin, end, rest, farther, *solved)
 
     @property
     def is_touching(self) -> Bools:
@@ -75,60 +79,46 @@ class Round(PairIntervals):
     @property
     def middle(self) -> Floats:
         """Times (m,) in the middle of contacts; of the interval where there is none."""
-        part = np.nan_to_num((self.contacts.enter + self.contacts.leave) / 2, nan=0.5)
-        return time_within(self.begin, self.end, part)
+        return self.times(np.nan_to_num((self.contacts.enter + self.contacts.leave) / 2, nan=0.5))
+
+    def times(self, part: Floats) -> Floats:
+        """Interpolate times (m,) in frames at `part` (m,) in [0, 1] of the intervals, exact at both ends."""
+        return np.where(part == 1, self.end, self.begin + part * (self.end - self.begin))
 
 
-def assess_pairs(
-    intervals: PairIntervals,
-    contacts: IntervalContacts,
-    graze: Floats,
-    clearance: float,
-    has_contact_before: Bools,
-) -> Round:
+def assess_pairs(solved: Pieces, graze: Floats, clearance: float, has_contact_before: Bools) -> None:
     """Decide which pairs (m,) are settled by their linear motion, and which must be subdivided.
 
     graze : (m,) deviation that does not decide between a graze and a near miss
     has_contact_before : (m,) whether the pair is known to be in contact before the interval
     """
-    deviation, is_touching = intervals.deviation, ~np.isnan(contacts.enter)
+    contacts, deviation, is_touching = solved.contacts, solved.deviation, solved.is_touching
     is_apart = ~is_touching & ((contacts.low - deviation > clearance) | (deviation <= graze))
     is_within = (contacts.high + deviation <= clearance) & (contacts.enter == 0) & (contacts.leave == 1)
     is_settled = is_apart | is_within | (deviation == 0)
-    uncertainty = np.zeros(len(deviation))
     rows = np.flatnonzero(is_touching & ~is_settled)
     if len(rows):
         tolerance = np.where(
             has_contact_before[rows] | (contacts.enter[rows] == 0), LATER_TOLERANCE, FIRST_TOLERANCE
         )
-        is_settled[rows], uncertainty[rows] = _assess_times(
-            intervals.take(rows), contacts.take(rows), graze[rows], clearance, tolerance
+        is_settled[rows], solved.uncertainty[rows] = _assess_times(
+            solved.take(rows), graze[rows], clearance, tolerance
         )
-    is_timed = is_settled.copy()
+    solved.is_timed[:] = is_settled
     # Shapes that turn may part and touch again within a span that linear motion gives as one.
     turning = np.flatnonzero(is_touching & is_settled & ~is_within)
-    a0, a1, b0, b1 = intervals.motion.take(turning)
+    a0, a1, b0, b1 = solved.motion.take(turning)
     sagitta = rotation_sagitta(a0, a1) + (0.0 if isinstance(b0, TriangleMesh) else rotation_sagitta(b0, b1))
     is_settled[turning] = sagitta <= TURN * graze[turning]
-    # Contacts are changed later, each column by itself.
-    every = contacts.take(np.arange(len(deviation)))
-    return Round(
-        **vars(intervals),
-        contacts=every,
-        is_settled=is_settled,
-        is_timed=is_timed,
-        uncertainty=uncertainty,
-    )
+    solved.is_settled[:] = is_settled
 
 
-def _assess_times(
-    intervals: PairIntervals, contacts: IntervalContacts, graze: Floats, clearance: float, tolerance: Floats
-) -> tuple[Bools, Floats]:
+def _assess_times(solved: Pieces, graze: Floats, clearance: float, tolerance: Floats) -> tuple[Bools, Floats]:
     """Decide whether linear motion gives the times of contacts (r,) well enough.
 
     Also returns the part of the interval (r,) by which the begin may be off. graze, tolerance : (r,)
     """
-    motion, deviation = intervals.motion, intervals.deviation
+    motion, deviation, contacts = solved.motion, solved.deviation, solved.contacts
     enter, leave = contacts.enter, contacts.leave
     # As long as pairs take to cover the deviation, at the speed at which they come closer. A contact that
     # reaches an end of the interval is timed by the neighboring interval.
@@ -137,7 +127,7 @@ def _assess_times(
         errors = deviation / np.stack(speeds)
     errors = np.where(errors >= 0, errors, np.inf)
     enter_error, leave_error = np.where(np.stack([enter == 0, leave == 1]), 0.0, errors)
-    step, is_fine = intervals.end - intervals.begin, deviation <= graze
+    step, is_fine = solved.end - solved.begin, deviation <= graze
     is_in_time = (enter_error * step <= tolerance) & (leave_error * step <= LATER_TOLERANCE)
     # Overlap at both ends does not exclude a gap in between.
     is_settled = np.where((enter == 0) & (leave == 1), is_fine, is_in_time)
@@ -177,7 +167,7 @@ class ContactLeast:
         self._pieces: tuple[Any, ...] = nothing
         self._new: tuple[Any, ...] = nothing
 
-    def known(self, solved: Round, at_most: Floats, cutoff: Floats) -> tuple[Floats, Ints]:
+    def known(self, solved: Pieces, at_most: Floats, cutoff: Floats) -> tuple[Floats, Ints]:
         """Least separations (m,) so far of the pairs of a round, and of the contacts of those that touch.
 
         Also returns the rows (t,) that touch. Those that are open may be the gap between two contacts.
@@ -208,7 +198,7 @@ class ContactLeast:
             np.append(old, new[is_kept]) for old, new in zip(self._pieces, self._new, strict=True)
         )
 
-    def to_search(self, solved: Round, cutoff: Floats) -> tuple[Floats, Ints]:
+    def to_search(self, solved: Pieces, cutoff: Floats) -> tuple[Floats, Ints]:
         """Cutoffs (m,) of a round for `with_minimum_separation`, and keys (m,) of pairs or of contacts.
 
         The gap of a pair that touches does not matter, and each of its contacts has a least separation.
@@ -224,7 +214,7 @@ class ContactLeast:
         keys[touching] = len(self._of_pair) + self._contact_numbers(run, time)
         return cutoff, keys
 
-    def _find_gaps(self, solved: Round) -> None:
+    def _find_gaps(self, solved: Pieces) -> None:
         """Note where contacts of a round's pairs begin and end, and where they may be interrupted.
 
         Not of pairs of several parts: while one pair of parts is apart, another may touch.
@@ -237,9 +227,7 @@ class ContactLeast:
         if self._has_parts or not has_contact.any():
             return
         is_wanted, middle = has_contact[pair], (solved.begin + solved.end) / 2
-        enter, leave = (
-            time_within(solved.begin, solved.end, part) for part in (contacts.enter, contacts.leave)
-        )
+        enter, leave = solved.times(contacts.enter), solved.times(contacts.leave)
         is_known, is_open = is_wanted & solved.is_settled, is_wanted & ~solved.is_settled
         apart, begins = is_known & ~solved.is_touching, is_known & (contacts.enter > 0)
         ends = is_known & (contacts.leave < 1)
@@ -266,15 +254,12 @@ class ContactLeast:
             least[rows[self._parts(run[rows], time[rows]) != self._parts(run[rows], start)]] = np.inf
         return np.asarray(least)
 
-    def _runs(self, solved: Round) -> Ints:
+    def _runs(self, solved: Pieces) -> Ints:
         """Numbers (m,) of the contacts that candidates have in their intervals, from the first round."""
         if self._run_of is None:
             self._run_of = np.arange(len(self._pair_of))
             touching, contacts = np.flatnonzero(solved.is_touching), solved.contacts
-            enter, leave = (
-                time_within(solved.begin, solved.end, part)[touching]
-                for part in (contacts.enter, contacts.leave)
-            )
+            enter, leave = (solved.times(part)[touching] for part in (contacts.enter, contacts.leave))
             order, begins, _ = span_runs(self._pair_of[touching], enter, leave)
             first = touching[order[begins]]
             self._run_of[touching[order]] = first[np.cumsum(begins) - 1]

@@ -122,41 +122,11 @@ def joined_records(parts: Sequence[ScannerRecords], begins: Floats) -> ScannerRe
     """Join the records of one scanner in successive sections, which begin at times (k,)."""
     if len(parts) == 1:
         return parts[0]
-    pairs = PairRecords.concatenate([part.pairs for part in parts])
-    # Of each pair the least separation comes first: of equal ones, the earliest.
-    pairs = pairs.take(np.lexsort((pairs.least, pairs.keys)))
-    starts = np.flatnonzero(is_run_start(pairs.keys))
-    joined = pairs.take(starts).replaced(
-        touched=np.logical_or.reduceat(pairs.touched, starts),
-        is_near=np.logical_or.reduceat(pairs.is_near, starts),
-        doubtful_since=np.minimum.reduceat(pairs.doubtful_since, starts),
-    )
+    pairs = PairRecords.joined([part.pairs for part in parts])
     has_moved = np.logical_or.reduce([part.has_moved for part in parts])
-    return ScannerRecords(joined, _joined_spans([part.spans for part in parts], begins), has_moved)
-
-
-def _joined_spans(parts: Sequence[ContactSpans], begins: Floats) -> ContactSpans:
-    """Join contacts that last over a cut: each begins as in its first section."""
-    section = np.repeat(np.arange(len(parts)), [len(part.keys) for part in parts])
-    spans = ContactSpans.concatenate(parts)
-    order = np.lexsort((spans.enter, section, spans.keys))
-    spans, section = spans.take(order), section[order]
-    cut = begins[section[1:]]
-    begins_run: Bools = np.ones(len(section), dtype=bool)
-    begins_run[1:] = (
-        (spans.keys[1:] != spans.keys[:-1])
-        | (section[1:] != section[:-1] + 1)
-        | (spans.enter[1:] > cut)
-        | (spans.leave[:-1] < cut)
-    )
-    first, deepest = np.flatnonzero(begins_run), spans.deepest_of(np.cumsum(begins_run))
-    last = np.append(first[1:], len(section))[: len(first)] - 1
-    return spans.take(first).replaced(
-        leave=spans.leave[last],
-        least=spans.least[deepest],
-        least_time=spans.least_time[deepest],
-        direction=spans.direction[deepest],
-    )
+    # A contact that lasts over a cut begins as in its first section.
+    spans, _, _ = ContactSpans.concatenate([part.spans for part in parts]).joined()
+    return ScannerRecords(pairs, spans, has_moved)
 
 
 def _results(

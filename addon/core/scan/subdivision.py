@@ -29,8 +29,7 @@ from ..progress import scaled
 from ..shapes import Aabb, Sphere, concatenated, where_shapes
 from ..sweep.dispatch import time_of_impact
 from .candidates import DEPTH_TOLERANCE, Candidates, NearCells, may_be_deeper
-from .pair_cache import Pieces
-from .rounds import LINEAR, PROVEN, SAMPLED, ContactLeast, PairIntervals, Round, assess_pairs
+from .rounds import PROVEN, ContactLeast, Pieces, assess_pairs
 
 _ROUNDING = 2.0**-21
 """Part of a pair's coordinates below which a deviation is rounding, and decides as little as a graze.
@@ -69,7 +68,6 @@ class Subdivision:
     candidates : Candidates, batch (m,)
     begin, end : (m,) float. Their intervals.
     is_certain : (m,) bool. Candidates whose motion is certain.
-    contact_motion : (m,) int. Motion from which contacts of the candidates follow, an index of `MOTIONS`.
     graze : (m,) float. Deviation that does not decide between a graze and a near miss of the candidates.
     doubtful_since : (m,) float. Time from which the candidates may touch without a record, for want of
         samples; inf for none.
@@ -89,14 +87,11 @@ class Subdivision:
         self._steps, self._step_of = near.steps, near.rows(cells)
         interval = cells % (len(times) - 1)
         self.begin, self.end = times[interval], times[interval + 1]
-        first, second = candidates.pairs.T
-        self.is_certain = motion.is_certain[first] & motion.is_certain[second]
+        self.is_certain = candidates.contact_motion == PROVEN
         # Intervals are split that are longer, in which both motions say more: whole ones in any case.
-        grain = np.maximum(motion.grain[first], motion.grain[second])
-        can_split = grain < np.inf
+        grain = motion.grain[candidates.pairs].max(axis=1)
         shortest = np.minimum(grain, np.nextafter(self.end - self.begin, -np.inf))
-        self._grain = np.where(can_split, shortest, np.inf)
-        self.contact_motion = np.where(self.is_certain, PROVEN, np.where(can_split, SAMPLED, LINEAR))
+        self._grain = np.where(grain < np.inf, shortest, np.inf)
         self._is_opened = np.zeros(len(cells), dtype=bool)
         self._first_contact = np.where(candidates.has_contact_before, -np.inf, np.inf)
         self._samples = np.zeros(len(cells), dtype=np.int64)
@@ -119,42 +114,38 @@ class Subdivision:
         # Spans in which pairs of subjects touch for certain.
         self._certain = Spans(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
-    def whole_intervals(self) -> PairIntervals:
+    def whole_intervals(self) -> Pieces:
         """Return the pairs of the first round."""
         steps, (a, b) = self._steps, self._step_of
         second = (self._mesh, self._mesh) if self._mesh else (steps.start[b], steps.ending[b])
-        return PairIntervals(
+        return Pieces.unsolved(
             np.arange(len(a)),
             PairMotion(steps.start[a], steps.ending[a], *second),
             steps.deviation[a] + steps.deviation[b],
             np.zeros(len(a), dtype=bool),
             self.begin,
             self.end,
-            *np.full((2, len(a)), np.nan),
         )
 
-    def assess(self, intervals: PairIntervals, contacts: IntervalContacts, clearance: float) -> Round:
-        """Decide which pairs of a round are settled: all, if motion is linear.
+    def assess(self, solved: Pieces, clearance: float) -> None:
+        """Decide which pairs of a round are settled, and fill that in: all, if motion is linear.
 
         Contacts of certain motion begin when they can touch first, so never late. The uncertainty lasts from
         then to a time at which they touch for certain. Where there is no such time the pair is not settled,
         except where its deviation is rounding.
         """
-        rows = intervals.rows
+        rows = solved.rows
         if isinstance(self._motion, SampledMotion) and not self._motion.is_adaptive:
             # Nothing is in doubt.
-            every = np.ones(len(rows), dtype=bool)
-            columns = {**vars(intervals), "contacts": contacts, "uncertainty": np.zeros(len(rows))}
-            return Round(**columns, is_settled=every, is_timed=every)
-        is_later = self._first_contact[rows] < intervals.begin
-        solved = assess_pairs(intervals, contacts, self.graze[rows], clearance, is_later)
+            solved.is_settled[:] = solved.is_timed[:] = True
+            return
+        assess_pairs(solved, self.graze[rows], clearance, self._first_contact[rows] < solved.begin)
         if not self.is_certain[rows].all():
             self._assess_jumps(solved, clearance)
         self._assess_certain(solved, clearance)
         self._complete(solved, clearance)
-        return solved
 
-    def _assess_jumps(self, solved: Round, clearance: float) -> None:
+    def _assess_jumps(self, solved: Pieces, clearance: float) -> None:
         """Open pairs of sampled motion that may jump, and settle those that do."""
         rows, contacts = solved.rows, solved.contacts
         # Where pairs may jump, a begin or an end of a contact is open until the jump is found.
@@ -174,7 +165,7 @@ class Subdivision:
         if is_stepped or len(jumps):
             solved.is_timed[:] = solved.is_settled
 
-    def _assess_certain(self, solved: Round, clearance: float) -> None:
+    def _assess_certain(self, solved: Pieces, clearance: float) -> None:
         """Let contacts of certain motion begin when they can touch first."""
         enter, deviation, uncertainty = solved.contacts.enter, solved.deviation, solved.uncertainty
         is_wanted = solved.is_settled & (enter > 0) & (deviation > 0)
@@ -195,7 +186,7 @@ class Subdivision:
         )
         enter[rows] = earliest
 
-    def _complete(self, solved: Round, clearance: float) -> None:
+    def _complete(self, solved: Pieces, clearance: float) -> None:
         """Settle pairs (m,) whose times change nothing, and open those whose depth is not known yet."""
         is_settled, rows, contacts = solved.is_settled, solved.rows, solved.contacts
         if self._has_parts and not is_settled.all():
@@ -220,7 +211,7 @@ class Subdivision:
         self._least.keep(~is_doubtful[touching])
         is_settled[is_doubtful] = False
 
-    def with_least(self, solved: Round, rows: Ints, cutoff: Floats) -> Round:
+    def with_least(self, solved: Pieces, rows: Ints, cutoff: Floats) -> Pieces:
         """Fill in the least separations of settled rows (r,) of a round (m,), and their times.
 
         cutoff : (m,) as in `with_minimum_separation`
@@ -237,13 +228,7 @@ class Subdivision:
         least_time[rows] = np.maximum(np.nan_to_num(contacts.enter[rows]), 1 - part)
         return solved.replaced(contacts=contacts.replaced(least_time=least_time))
 
-    def pieces(self, solved: Round, rows: Ints) -> Pieces:
-        """Return rows (r,) of a round, with their candidates."""
-        solved = solved.take(rows)
-        candidates = self.candidates.take(solved.rows)
-        return Pieces(candidates, self.contact_motion[solved.rows], solved)
-
-    def _can_split(self, intervals: PairIntervals) -> Bools:
+    def _can_split(self, intervals: Pieces) -> Bools:
         """Mask (m,) of intervals that are long enough to be split, of pairs that can be sampled there."""
         return np.asarray(intervals.end - intervals.begin > self._grain[intervals.rows])
 
@@ -261,7 +246,7 @@ class Subdivision:
         """Shapes (2, r) of candidates (r,); (1, r) where the second one is the mesh of an obstacle."""
         return self.candidates.take(rows).movers(self._mesh is not None)
 
-    def give_up(self, solved: Round) -> Bools:
+    def give_up(self, solved: Pieces) -> Bools:
         """Record the uncertainty of rows that are not settled, but have been split enough.
 
         Rows that are not settled are split as long as the pair has samples left. A round takes half of those,
@@ -290,7 +275,7 @@ class Subdivision:
         solved.uncertainty[brief] = (self.end[solved.rows[brief]] - begin) / step
         return is_open
 
-    def _most_samples(self, solved: Round) -> Ints:
+    def _most_samples(self, solved: Pieces) -> Ints:
         """Return how many samples (m,) pairs may take in an interval: many before the first contact."""
         rows = solved.rows
         most = np.where(solved.may_jump, _MOST_AT_JUMPS, _MOST_SAMPLES)
@@ -302,7 +287,7 @@ class Subdivision:
         is_before = (solved.begin < first_contact[self._pair_of[rows]]) & ~solved.is_timed
         return np.where(is_certain, np.where(is_before, MOST_UNTIL_CONTACT, _MOST_CERTAIN), most)
 
-    def split(self, solved: Round, is_open: Bools) -> Generator[float, None, PairIntervals | None]:
+    def split(self, solved: Pieces, is_open: Bools) -> Generator[float, None, Pieces | None]:
         """End the round: split its open rows (m,). Returns the next round; None for none.
 
         Yields the part of the work that is done. Whole intervals of sampled motion are not split, but solved
@@ -330,7 +315,7 @@ class Subdivision:
         costs = self._motion.costs[self._movers(pair)].mean(axis=0)
         chunk_of = ((np.cumsum(costs) - costs) // _SPLIT_AT_ONCE).astype(np.int64)
         starts = np.flatnonzero(np.diff(chunk_of)) + 1
-        parts: list[tuple[PairIntervals, Ints]] = []
+        parts: list[tuple[Pieces, Ints]] = []
         for chunk in np.split(np.arange(len(pair)), starts):
             done = len(parts) / (len(starts) + 1)
             yield _SHARING + (1 - _SHARING) * done if len(shared) else done
@@ -339,11 +324,11 @@ class Subdivision:
         if len(parts) > 1:
             # The first parts of all rows, then the second ones, and so on.
             order = np.argsort(np.concatenate([place for _, place in parts]), kind="stable")
-            every = PairIntervals.concatenate([part for part, _ in parts]).take(order)
+            every = Pieces.concatenate([part for part, _ in parts]).take(order)
         return self._at_jumps(every)
 
     def _share_cuts(
-        self, solved: Round, shared: Ints, cuts: Floats, jumps: Floats
+        self, solved: Pieces, shared: Ints, cuts: Floats, jumps: Floats
     ) -> Generator[float, None, None]:
         """Choose one time for all sampled pairs that are open in a part, and sample them; fills `cuts`.
 
@@ -387,7 +372,7 @@ class Subdivision:
             sampled = movers[~motion.is_certain[movers]]
             motion.at(sampled[:1], np.array([middle]))
 
-    def _split(self, solved: Round, cuts: Floats, has_jump: Bools) -> tuple[PairIntervals, Ints]:
+    def _split(self, solved: Pieces, cuts: Floats, has_jump: Bools) -> tuple[Pieces, Ints]:
         """Parts (p,) of intervals (r,), and the place (p,) of each part within its interval.
 
         cuts : (r, c) increasing times at which they are split; NaN for none
@@ -412,14 +397,13 @@ class Subdivision:
         movers = self._movers(pair)
         times = (np.tile(side, len(movers)) for side in (begin, end))
         deviation, may_jump = self._motion.bound(movers.ravel(), *times)
-        split = PairIntervals(
+        split = Pieces.unsolved(
             pair,
             motion,
             deviation.reshape(movers.shape).sum(axis=0),
             np.asarray(may_jump.reshape(movers.shape).any(axis=0)),
             begin,
             end,
-            *np.full((2, len(pair)), np.nan),
         )
         return split, place
 
@@ -455,7 +439,7 @@ class Subdivision:
                 shapes.append(concatenated(shape, at_cuts)[np.where(cut < 0, row, shape.shape[0] + cut)])
         return PairMotion(*shapes, *ends[2 * sides :])
 
-    def _at_jumps(self, intervals: PairIntervals) -> PairIntervals:
+    def _at_jumps(self, intervals: Pieces) -> Pieces:
         """Put pairs at rest that jump within a part too short to be split: a jump passes through nothing.
 
         They are put at the nearer end, but at the begin where the end is a limit that is not shown.
@@ -514,7 +498,7 @@ def split_positions(contacts: IntervalContacts, uncertainty: Floats, is_timed: B
     return result
 
 
-def _shared_position(solved: Round) -> float:
+def _shared_position(solved: Pieces) -> float:
     """Position in [0, 1] at which to split a part: near the first contact of its open rows, else 0.5."""
     contacts, is_timed = solved.contacts, solved.is_timed
     enter = np.where(~solved.is_touching | (contacts.enter == 0) | is_timed, np.inf, contacts.enter)

@@ -14,7 +14,7 @@ from addon.core import (
     ScanSettings,
     Sphere,
 )
-from addon.core.scan import pair_scanner
+from addon.core.interval.dispatch import INTERVALS
 from addon.core.scan.pair_filter import PairFilter
 from tests.core.scan.scans import ball_meets_wall, run, spans, two_crossing
 from tests.tiers import times
@@ -123,13 +123,13 @@ def test_contact_at_rest_ends_when_subject_disappears(gone):
 
 
 def test_pairs_at_rest_are_solved_once_and_not_in_each_interval(monkeypatch):
-    solve, solved = pair_scanner.solve_first_pass, []
+    methods, solved = INTERVALS[Aabb, Aabb], []
 
     def counted(motion, clearance, deviation):
         solved.append(len(deviation))
-        return solve(motion, clearance, deviation)
+        return methods.first(motion, clearance, deviation)
 
-    monkeypatch.setattr(pair_scanner, "solve_first_pass", counted)
+    monkeypatch.setitem(INTERVALS, (Aabb, Aabb), methods._replace(first=counted))
     rng, frames = np.random.default_rng(0), 100
     low = rng.uniform(0, 3, (30, 3))
 
