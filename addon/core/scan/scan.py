@@ -36,10 +36,11 @@ from ..numeric.arguments import (
 )
 from ..numeric.arrays import Bools, Floats, Ints
 from ..progress import MotionKind, Progress, run_to_end
+from .pair_cache import ScannerRecords
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
-from .sections import Section, SectionRecords, ShareRecords, report_of_sections, sections_of
+from .sections import Section, ShareRecords, joined_records, report_of_scanners, sections_of
 
 _FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
 """Part of an interval after which motion is sampled between frames, and the range in which this varies."""
@@ -155,14 +156,10 @@ def scan_contacts(
         if not callable(function):
             raise InvalidShapeError(f"{name}: a function is needed, not {type(function).__name__}")
     scan = SectionScan(motion, frames, ScanSettings() if settings is None else settings, Ends(stops, drops))
-    is_divisible = scan.is_divisible
-    count, records = scan.frame_count, []
-    for section in sections_of(count) if is_divisible else [Section(0, count - 1)]:
-        records.append((yield from scan.scan(section)))
-        if scan.stopped_at is not None:
-            break
+    count = scan.frame_count
+    records = yield from scan.scan(sections_of(count) if scan.is_divisible else [Section(0, count - 1)])
     assert scan.plan is not None
-    return report_of_sections(scan.plan, records, scan.stopped_at)
+    return report_of_scanners(scan.plan, records, scan.stopped_at)
 
 
 def scan_share(
@@ -176,11 +173,9 @@ def scan_share(
     Returns records : ShareRecords. Return value of the generator.
     """
     scan = SectionScan(motion, frames, settings, Ends(never, never))
-    records = []
-    for section in share:
-        records.append((yield from scan.scan(section)))
+    records = yield from scan.scan(share)
     assert scan.plan is not None
-    return ShareRecords(len(scan.plan.subject_of), tuple(records))
+    return ShareRecords(len(scan.plan.subject_of), records)
 
 
 def joined_shares(frames: ArrayLike, settings: ScanSettings, shares: Sequence[ShareRecords]) -> ContactReport:
@@ -189,9 +184,9 @@ def joined_shares(frames: ArrayLike, settings: ScanSettings, shares: Sequence[Sh
     frames, settings. As for `scan_contacts`.
     shares : Of all sections, in order.
     """
-    records = [section for share in shares for section in share.sections]
+    records = [joined_records(parts) for parts in zip(*(share.scanners for share in shares), strict=True)]
     plan = _plan(_checked_settings(settings), shares[0].shape_count, as_times(frames)[0].item())
-    return report_of_sections(plan, records, None)
+    return report_of_scanners(plan, records, None)
 
 
 def probed_times(times: Floats, motion: Any) -> Floats:
@@ -320,18 +315,22 @@ class SectionScan:
         self.plan: ScanPlan | None = None
         self.stopped_at: float | None = None
 
-    def scan(self, section: Section) -> Generator[Progress, None, SectionRecords]:
-        """Solve a section of frames; samples are read, with those next to it."""
-        frames = frozenset(self._frames[section.begin : section.end + 1])
-        section = Section(self._frames[section.begin], self._frames[section.end])
-        self._span = self._times[section.begin], self._times[section.end]
-        self._scanners = []
-        if self._is_certain:
-            yield from self._scan_certain(section)
-        else:
-            yield from self._scan_samples(section, frames)
-        records = tuple(scanner.records() for scanner in self._scanners)
-        return SectionRecords(self._times[section.begin], records)
+    def scan(self, sections: Sequence[Section]) -> Generator[Progress, None, tuple[ScannerRecords, ...]]:
+        """Solve successive sections of frames, at least one; returns the records of each scanner."""
+        records = []
+        for each in sections:
+            frames = frozenset(self._frames[each.begin : each.end + 1])
+            section = Section(self._frames[each.begin], self._frames[each.end])
+            self._span = self._times[section.begin], self._times[section.end]
+            self._scanners = []
+            if self._is_certain:
+                yield from self._scan_certain(section)
+            else:
+                yield from self._scan_samples(section, frames)
+            records.append([scanner.records() for scanner in self._scanners])
+            if self.stopped_at is not None:
+                break
+        return tuple(map(joined_records, zip(*records, strict=True)))
 
     def _scan_certain(self, section: Section) -> Generator[Progress, None, None]:
         """Solve a section of certain motion, block by block."""

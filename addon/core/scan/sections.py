@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
 from ..motion.motion import ObstacleSpace
-from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges
+from ..numeric.arrays import Bools, Ints, Table, concatenated_ranges
 from ..numeric.spans import is_run_start
 from .pair_cache import ContactSpans, PairRecords, ScannerRecords
 from .pair_scanner import ScanPlan
@@ -54,48 +54,32 @@ def share_of(sections: list[Section], index: int, count: int) -> list[Section]:
     return sections[index * len(sections) // count : (index + 1) * len(sections) // count]
 
 
-class SectionRecords(NamedTuple):
-    """Records of all scanners of a section: of bodies among themselves, then of each obstacle.
-
-    begin : Time at which the section begins.
-    scanners : tuple of ScannerRecords
-    """
-
-    begin: float
-    scanners: tuple[ScannerRecords, ...]
-
-
 class ShareRecords(NamedTuple):
     """Records of successive sections of a scan.
 
     shape_count : Number of shapes in a sample of the scan.
-    sections : tuple of SectionRecords
+    scanners : tuple of ScannerRecords. Of bodies among themselves, then of each obstacle.
     """
 
     shape_count: int
-    sections: tuple[SectionRecords, ...]
+    scanners: tuple[ScannerRecords, ...]
 
 
 _WHOLE = 1e-6
 """Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
 
 
-def report_of_sections(
-    plan: ScanPlan, sections: Sequence[SectionRecords], stopped_at: float | None
+def report_of_scanners(
+    plan: ScanPlan, records: Sequence[ScannerRecords], stopped_at: float | None
 ) -> ContactReport:
-    """Join successive sections, at least one, and make the report of all scanners.
+    """Make the report of all scanners.
 
     stopped_at : last time that was scanned, if the scan was stopped
     """
-    begins = np.array([section.begin for section in sections])
-    joined = [
-        joined_records([section.scanners[number] for section in sections], begins)
-        for number in range(len(plan.spaces))
-    ]
     # Where nothing moves, pairs that do not move are all there is.
-    with_static = plan.static_pairs or not any(each.has_moved.any() for each in joined)
+    with_static = plan.static_pairs or not any(each.has_moved.any() for each in records)
     results = [
-        _results(plan, space, each, with_static) for space, each in zip(plan.spaces, joined, strict=True)
+        _results(plan, space, each, with_static) for space, each in zip(plan.spaces, records, strict=True)
     ]
     contacts = Contacts.concatenate([part[0] for part in results])
     near = NearMisses.concatenate([part[1] for part in results])
@@ -106,20 +90,20 @@ def report_of_sections(
     static_count = 0
     if not with_static:
         solid = [space.obstacle.subject for space in plan.spaces if space is not None]
-        for space, records in zip(plan.spaces, joined, strict=True):
-            is_static = ~records.has_moved
+        for space, (_, _, has_moved) in zip(plan.spaces, records, strict=True):
+            is_static = ~has_moved
             is_static[solid] = False
             if space is None:
                 static_count += plan.pair_filter.count_pairs(is_static)
-            elif not records.has_moved[space.obstacle.subject]:
+            elif not has_moved[space.obstacle.subject]:
                 bodies = np.flatnonzero(is_static)
                 included = plan.pair_filter.includes(bodies, np.full_like(bodies, space.obstacle.subject))
                 static_count += int(included.sum())
     return ContactReport(contacts, clearances, stopped_at, tuple(static_overlaps), static_count)
 
 
-def joined_records(parts: Sequence[ScannerRecords], begins: Floats) -> ScannerRecords:
-    """Join the records of one scanner in successive sections, which begin at times (k,)."""
+def joined_records(parts: Sequence[ScannerRecords]) -> ScannerRecords:
+    """Join the records of one scanner in successive sections, at least one."""
     if len(parts) == 1:
         return parts[0]
     pairs = PairRecords.joined([part.pairs for part in parts])
@@ -188,15 +172,14 @@ _MASKS = frozenset({"touched", "is_near", "has_moved"})
 
 def share_as_json(share: ShareRecords) -> dict[str, Any]:
     """Convert records to plain data, exactly."""
-    sections: list[dict[str, Any]] = [{"begin": each.begin, "scanners": []} for each in share.sections]
-    for section, data in zip(share.sections, sections, strict=True):
-        for records in section.scanners:
-            tables = {
-                table: {name: _encoded(name, values) for name, values in vars(columns).items()}
-                for table, columns in (("pairs", records.pairs), ("spans", records.spans))
-            }
-            data["scanners"].append({**tables, "has_moved": _encoded("has_moved", records.has_moved)})
-    return {"shapeCount": share.shape_count, "sections": sections}
+    scanners: list[dict[str, Any]] = []
+    for pairs, spans, has_moved in share.scanners:
+        tables = {
+            table: {name: _encoded(name, values) for name, values in vars(columns).items()}
+            for table, columns in (("pairs", pairs), ("spans", spans))
+        }
+        scanners.append({**tables, "has_moved": _encoded("has_moved", has_moved)})
+    return {"shapeCount": share.shape_count, "scanners": scanners}
 
 
 def share_from_json(data: Any) -> ShareRecords:
@@ -205,11 +188,7 @@ def share_from_json(data: Any) -> ShareRecords:
     Raises InvalidShapeError: if it is not what `share_as_json` returns.
     """
     try:
-        sections = tuple(
-            SectionRecords(float(each["begin"]), tuple(map(_scanner_from_json, each["scanners"])))
-            for each in data["sections"]
-        )
-        return ShareRecords(int(data["shapeCount"]), sections)
+        return ShareRecords(int(data["shapeCount"]), tuple(map(_scanner_from_json, data["scanners"])))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidShapeError(f"records of a scan: {error}") from None
 

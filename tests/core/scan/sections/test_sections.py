@@ -266,13 +266,13 @@ def test_adaptive_contacts_over_cuts_begin_and_end_within_a_thousandth():
 @pytest.mark.parametrize(
     "change",
     [
-        lambda data: data.pop("sections"),
-        lambda data: data["sections"][0]["scanners"][0]["pairs"].pop("keys"),
-        lambda data: data["sections"][0]["scanners"][0]["pairs"].update(least="not base64"),
-        lambda data: data["sections"][0]["scanners"][0]["pairs"].update(least="AAAA"),
-        lambda data: data["sections"][0]["scanners"][0]["spans"].update(enter=""),
-        lambda data: data["sections"][0].update(begin="x"),
-        lambda data: data["sections"].append(7),
+        lambda data: data.pop("scanners"),
+        lambda data: data["scanners"][0]["pairs"].pop("keys"),
+        lambda data: data["scanners"][0]["pairs"].update(least="not base64"),
+        lambda data: data["scanners"][0]["pairs"].update(least="AAAA"),
+        lambda data: data["scanners"][0]["spans"].update(enter=""),
+        lambda data: data.update(shapeCount="x"),
+        lambda data: data["scanners"].append(7),
     ],
 )
 def test_damaged_records_raise_an_error_of_the_project(change):
