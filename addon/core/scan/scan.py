@@ -12,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -308,8 +307,8 @@ class SectionScan:
         self._may_switch &= self._can_probe and bool(refinable_subjects(motion).all())
         self._samples_read = 0
         self._waiting: list[float] = []
-        # Frames of samples before the next block: one, but for the first block of a scan.
-        self._context = 0
+        # Position of the sample at which the block begins, among those of the scanners.
+        self._block_begin = 0
         self._scanners: list[PairScanner] = []
         self._first: Sample | None = None
         self.plan: ScanPlan | None = None
@@ -320,97 +319,62 @@ class SectionScan:
         records = []
         for each in sections:
             frames = frozenset(self._frames[each.begin : each.end + 1])
-            section = Section(self._frames[each.begin], self._frames[each.end])
-            self._span = self._times[section.begin], self._times[section.end]
-            self._scanners = []
-            if self._is_certain:
-                yield from self._scan_certain(section)
-            else:
-                yield from self._scan_samples(section, frames)
+            yield from self._scan(Section(self._frames[each.begin], self._frames[each.end]), frames)
             records.append([scanner.records() for scanner in self._scanners])
             if self.stopped_at is not None:
                 break
         return tuple(map(joined_records, zip(*records, strict=True)))
 
-    def _scan_certain(self, section: Section) -> Generator[Progress, None, None]:
-        """Solve a section of certain motion, block by block."""
-        count = len(self._motion.is_certain)
-        self._scanners = self._new_scanners(count)
-        (scanner,) = self._scanners
-        scanner.measure(self._sample_times[:1])
-        scanner.solving = scanner.solved_until = self._times[section.begin]
-        scanner.instants = float(section.begin > 0)
-        ends = [*range(section.begin, section.end, _block_length(count)), section.end]
-        blocks = [(section.begin, section.begin), *pairwise(ends)]
-        if section.end == len(self._times) - 1:
-            # The last frame by itself, for subjects present there only.
-            blocks.append((section.end, section.end))
-        for first, end in blocks:
-            last = first
-            # Frames take no time until their block is solved, but a scan may end at any of them.
-            while last < end:
-                if last >= self._samples_read - 1 and self._ends.stops():
-                    self.stopped_at = self._times[last]
-                    break
-                last += 1
-                yield self._certain_progress(last)
-            if (yield from self._solve(self._certain_progress(last), first, last)):
-                return
-            if self.stopped_at is not None:
-                run_to_end(scanner.process(last, last))
-                return
-
-    def _certain_progress(self, index: int) -> Progress:
-        """Return the progress of certain motion at a frame."""
-        self._samples_read = max(self._samples_read, index + 1)
-        return self._with_part(Progress(self._samples_read, len(self._frames), self._times[index]))
-
-    def _scan_samples(self, section: Section, frames: frozenset[int]) -> Generator[Progress, None, None]:
-        """Read the samples of a section and solve it, block by block.
+    def _scan(self, section: Section, frames: frozenset[int]) -> Generator[Progress, None, None]:
+        """Solve a section block by block. What is not certain is sampled, and next to the section too.
 
         frames : Numbers of the samples that are frames.
         """
-        self._context = 0
-        if section.begin:
-            self._begin(section)
-        last = min(section.end + 1, len(self._times) - 1)
-        for index in range(max(section.begin - 1, 0), last + 1):
+        self._begin(section)
+        length = _block_length(len(self._scanners[0].motion.is_certain))
+        last, around = len(self._times) - 1, 0 if self._is_certain else 1
+        for index in range(max(section.begin - around, 0), min(section.end + around, last) + 1):
             if index >= self._samples_read and index - 1 in frames and self._ends.stops():
                 self.stopped_at = self._times[index - 1]
                 break
-            self._recorder.record(self._times[index])
+            # The first sample of a scan has been read.
+            if not self._is_certain and (index or section.begin):
+                self._recorder.record(self._times[index])
+                self._waiting.append(self._times[index])
             self._samples_read = max(self._samples_read, index + 1)
-            self._waiting.append(self._times[index])
-            if not index:
-                self._first = self._recorder.recorded()
-                self._scanners = self._new_scanners(self._first.shapes.shape[1])
-                self._add_sample(self._first)
             done = bisect_left(self._frames, self._samples_read)
             progress = Progress(done, len(self._frames), self._times[index])
             # Before other times are sampled, because callers may look at what the motion was read from.
             yield self._with_part(progress)
-            motion = self._scanners[0].sampled
-            length = _block_length(len(motion.is_certain)) + self._context + 2
-            is_complete = motion.frame_count + len(self._waiting) >= length
-            if self._waiting and (is_complete or index == section.begin):
-                self._add_sample(self._recorder.recorded())
+            begin, is_first = self._block_begin, index == section.begin
+            is_complete = self._newest - around - begin >= length
+            if is_first or is_complete:
+                self._add_waiting()
             # The first frame by itself, with pairs at rest.
-            is_first = index == section.begin
-            if is_first and (yield from self._solve(progress, self._context, self._context)):
+            if is_first and (yield from self._solve(progress, begin, begin)):
                 return
             if is_complete:
-                if (yield from self._solve(progress, self._context, motion.frame_count - 2)):
+                end = self._newest - around
+                if (yield from self._solve(progress, begin, end)):
                     return
-                self._keep(-3, 1)
-        if self._waiting:
-            self._add_sample(self._recorder.recorded())
-        is_last = self.stopped_at is not None or last == section.end
-        end = self._scanners[0].sampled.frame_count - (1 if is_last else 2)
-        if end > self._context and (yield from self._solve(progress, self._context, end)):
+                self._block_begin = end
+                if not self._is_certain:
+                    self._keep(end - 1)
+        self._add_waiting()
+        is_last = self.stopped_at is not None or section.end == last
+        begin, end = self._block_begin, self._newest - (0 if is_last else around)
+        if end > begin and (yield from self._solve(progress, begin, end)):
             return
         if is_last:
             # The last frame by itself, for subjects present there only.
             yield from self._solve(progress, end, end)
+
+    @property
+    def _newest(self) -> int:
+        """Position of the newest sample among those of the scanners, with those that wait to be added."""
+        if self._is_certain:
+            return self._samples_read - 1
+        return self._scanners[0].sampled.frame_count + len(self._waiting) - 1
 
     def _solve(self, progress: Progress, first: int, last: int) -> Generator[Progress, None, bool]:
         """Solve the intervals from one sample to another, or one by itself; returns whether to end.
@@ -431,26 +395,32 @@ class SectionScan:
                     return True
         return False
 
-    def _keep(self, first: int, context: int) -> None:
-        """Drop the frames before one; `context` of those that are left are before the next block."""
-        for scanner in self._scanners:
-            scanner.sampled.keep_frames(slice(first, None))
-        self._context = context
-
     def _begin(self, section: Section) -> None:
-        """Make scanners for a section that is not the first one."""
-        if self._first is None:
+        """Make the scanners of a section. The first sample of the scan gives the sizes of the subjects."""
+        self._span = self._times[section.begin], self._times[section.end]
+        if self._first is None and not self._is_certain:
             self._recorder.record(self._times[0])
             self._first = self._recorder.recorded()
-        self._motion.restart()
-        self._scanners = self._new_scanners(self._first.shapes.shape[1])
-        # The first sample gives the sizes of the subjects.
+        if section.begin and not self._is_certain:
+            self._motion.restart()
+        self._scanners = self._new_scanners(
+            len(self._motion.is_certain) if self._first is None else self._first.shapes.shape[1]
+        )
+        if self._first is not None:
+            self._add_samples(self._sample_times[:1], self._first)
         for scanner in self._scanners:
-            scanner.sampled.add_frames(self._sample_times[:1], self._first)
             scanner.measure(self._sample_times[:1])
             scanner.solving = scanner.solved_until = self._times[section.begin]
-            scanner.instants = 1.0
-        self._keep(1, 1)
+            scanner.instants = float(section.begin > 0)
+        self._block_begin = section.begin
+        if section.begin and not self._is_certain:
+            self._keep(1)
+
+    def _keep(self, first: int) -> None:
+        """Drop the samples before the one that precedes the next block."""
+        for scanner in self._scanners:
+            scanner.sampled.keep_frames(slice(first, None))
+        self._block_begin = 1
 
     def _new_scanners(self, shape_count: int) -> list[PairScanner]:
         """Create the scanners of a section, and what finds when subjects appear or disappear."""
@@ -469,14 +439,18 @@ class SectionScan:
             scanners.append(PairScanner(plan, space, motion, self._sample_times))
         return scanners
 
-    def _add_sample(self, sample: Sample) -> None:
-        """Add a sample of all waiting times to all scanners, and those of what appears or disappears."""
-        times = np.array(self._waiting)
+    def _add_waiting(self) -> None:
+        """Add a sample of all waiting times, if there are any."""
+        if self._waiting:
+            self._add_samples(np.array(self._waiting), self._recorder.recorded())
+            self._waiting.clear()
+
+    def _add_samples(self, times: Floats, sample: Sample) -> None:
+        """Add a sample of times (k,) to all scanners, and samples of what appears or disappears between."""
         if self._finder is not None:
             times, sample = self._finder.with_switches(times, sample, *self._span)
         for scanner in self._scanners:
             scanner.sampled.add_frames(times, sample)
-        self._waiting.clear()
 
     def _with_part(self, progress: Progress) -> Progress:
         """Add the part of a scan that is done, of which reading the frames is a part too."""
