@@ -11,7 +11,7 @@ requested, or nothing moves at all.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,8 +36,8 @@ class Candidates(Table):
     pairs : (m, 2) int. Indices of both shapes.
     keys : (m,) int. Keys of the pairs of subjects in the pair cache.
     size : (m,) float. Size of the smaller subject.
-    least : (m,) float. Least separation so far, inf for new pairs.
     contact_motion : (m,) int. Motion from which contacts of the pair follow, an index of `MOTIONS`.
+    least : (m,) float. Least separation so far, inf for new pairs.
     has_contact_before : (m,) bool. Whether the pair had a contact before this block.
     open_least : (m,) float. Least separation within the contact that lasts until this block; inf for pairs
         without one.
@@ -336,48 +336,35 @@ class SeparationBounds(NamedTuple):
     continues: Bools
 
 
-class CenterPaths(NamedTuple):
-    """Paths of the centers of shapes over one interval each (r,), and spheres about them.
+def separation_bounds(near: NearCells, has_mesh: bool) -> Callable[[Ints], SeparationBounds]:
+    """Make the function that bounds the separations of pairs in cells (m,), by spheres about their centers.
 
-    begin, end : (r, 3) float. Centers at both ends of each interval.
-    outer : (r,) float. Radius of the sphere that holds the shape while it moves linearly and turns.
-    inner, inner_end : (r,) float. Radii of the spheres within the shape, at both ends.
-    deviation : (r,) float. Of the shape from linear motion.
-    continues : (r,) bool. Whether the shape goes on from the interval before to the end, without a jump.
+    has_mesh : whether the last shape is that of an obstacle
     """
+    steps = near.steps
+    sides: list[Any] = [steps.start, steps.ending]
+    begin, end = (side.center for side in sides)
+    # Of the sphere that holds a shape while it moves linearly and turns, and of those within it at both ends.
+    (outer, inner), (outer_end, inner_end) = map(MOTIONS_OF_SHAPES[type(steps.ending)].radii, sides)
+    outer = np.maximum(outer, outer_end) + rotation_sagitta(*sides)
+    if has_mesh:
+        # There is no sphere within the mesh that is known.
+        is_mesh = steps.shape == len(near.row_of) - 1
+        inner, inner_end = np.where(is_mesh, -np.inf, inner), np.where(is_mesh, -np.inf, inner_end)
+    is_whole = steps.is_present & steps.stays & ~steps.has_limit
+    # Each step is continued from the row before, but for those of the first interval.
+    before = np.full(near.row_of.shape, -1, dtype=np.int64)
+    before[:, 1:] = near.row_of[:, :-1]
+    is_row = near.row_of >= 0
+    is_first, before = np.nonzero(is_row)[1] == 0, before[is_row]
+    is_continued = is_whole & (is_first | ((before >= 0) & is_whole[before]))
 
-    begin: Floats
-    end: Floats
-    outer: Floats
-    inner: Floats
-    inner_end: Floats
-    deviation: Floats
-    continues: Bools
-
-    @classmethod
-    def of_steps(cls, near: NearCells, has_mesh: bool) -> CenterPaths:
-        """Find the paths of all steps; the last shape may be that of an obstacle."""
-        steps = near.steps
-        sides: list[Any] = [steps.start, steps.ending]
-        (outer, inner), (outer_end, inner_end) = map(MOTIONS_OF_SHAPES[type(steps.ending)].radii, sides)
-        outer = np.maximum(outer, outer_end) + rotation_sagitta(*sides)
-        if has_mesh:
-            # There is no sphere within the mesh that is known.
-            is_mesh = steps.shape == len(near.row_of) - 1
-            inner, inner_end = np.where(is_mesh, -np.inf, inner), np.where(is_mesh, -np.inf, inner_end)
-        is_whole = steps.is_present & steps.stays & ~steps.has_limit
-        before = np.full(near.row_of.shape, -1, dtype=np.int64)
-        before[:, 1:] = near.row_of[:, :-1]
-        is_row = near.row_of >= 0
-        before = before[is_row]
-        is_first = np.nonzero(is_row)[1] == 0
-        continues = is_whole & (is_first | ((before >= 0) & is_whole[before]))
-        return cls(sides[0].center, sides[1].center, outer, inner, inner_end, steps.deviation, continues)
-
-    def bounds(self, first: Ints, second: Ints) -> SeparationBounds:
-        """Bound the separations of pairs (m,), each in one interval, by the rows of both shapes there."""
-        start, stop = (side.take(second, axis=0) - side.take(first, axis=0) for side in self[:2])
-        outer, inner, inner_end, deviation = (side.take(first) + side.take(second) for side in self[2:6])
+    def bounds(cells: Ints) -> SeparationBounds:
+        first, second = near.rows(cells)
+        start, stop = (side.take(second, axis=0) - side.take(first, axis=0) for side in (begin, end))
+        reach, within, within_end, deviation = (
+            side.take(first) + side.take(second) for side in (outer, inner, inner_end, steps.deviation)
+        )
         change = stop - start
         with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
             square = dot(change, change)
@@ -386,13 +373,15 @@ class CenterPaths(NamedTuple):
         # Of pairs at rest, and where squares overflow or underflow.
         rows = np.flatnonzero(~((square > _SMALL) & (square < np.inf) & ~np.isnan(time)))
         nearest[rows] = length(start[rows]) - length(change[rows])
-        low = nearest - outer
-        ends = length(start) - inner, length(stop) - inner_end
-        rounding = _UNSURE * (np.abs(low) + outer)
-        continues = self.continues.take(first) & self.continues.take(second)
+        low = nearest - reach
+        ends = length(start) - within, length(stop) - within_end
+        rounding = _UNSURE * (np.abs(low) + reach)
+        continues = is_continued.take(first) & is_continued.take(second)
         return SeparationBounds(
             low - rounding, np.minimum(*ends), np.maximum(*ends) + rounding, deviation, continues
         )
+
+    return bounds
 
 
 def undecided_cells(

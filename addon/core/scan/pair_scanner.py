@@ -17,7 +17,7 @@ from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 from ..numeric.spans import is_run_start
 from ..progress import scaled
 from ..shapes import Sphere
-from .candidates import Candidates, CenterPaths, NearCells, NearSearch, undecided_cells
+from .candidates import Candidates, NearCells, NearSearch, separation_bounds, undecided_cells
 from .pair_cache import ContactSpans, Descriptions, PairCache, PairRecords, ScannerRecords
 from .pair_filter import PairFilter
 from .rounds import SAMPLED, Pieces, contact_motions
@@ -174,7 +174,7 @@ class PairScanner:
         Also returns spans of candidates that stay in contact without being deeper than elsewhere.
         """
         motion, count = self.motion, len(times) - 1
-        paths = CenterPaths.of_steps(near, self._mesh is not None)
+        bounds_of = separation_bounds(near, self._mesh is not None)
         clearance = self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
         # What may move in steps may deviate by any amount: that is sampled in any case.
@@ -189,7 +189,7 @@ class PairScanner:
             starts.append(int(np.searchsorted(pair_of, last, side="right")))
         for begin, end in pairwise(starts):
             cells = near.cells[begin:end]
-            bounds = paths.bounds(*near.rows(cells))
+            bounds = bounds_of(cells)
             bounds.deviation[is_stepped[cells // count]] = np.inf
             is_apart, is_within = undecided_cells(cells, candidates, bounds, cutoff, clearance, count)
             # Of parts of subjects, spans in contact decide others.

@@ -84,6 +84,7 @@ class Subdivision:
     ) -> None:
         """Start with pairs (m,) in whole intervals of a block: in cells (m,)."""
         self._motion, self._mesh, self.candidates = motion, mesh, candidates
+        self._movers = candidates.movers(mesh is not None)
         self._steps, self._step_of = near.steps, near.rows(cells)
         interval = cells % (len(times) - 1)
         self.begin, self.end = times[interval], times[interval + 1]
@@ -236,15 +237,8 @@ class Subdivision:
         """Mask of parts (r,) of candidates at whose ends a shape jumps or disappears, as far as is known."""
         is_whole = (end == self.end[pair]) & (begin < end)
         is_limit = is_whole & self._steps.has_limit[self._step_of[:, pair]].any(axis=0)
-        return np.asarray(is_limit | (self._next_jumps(pair, begin, np.nextafter(end, np.inf)) == end))
-
-    def _next_jumps(self, rows: Ints, begin: Floats, end: Floats) -> Floats:
-        """Return the first times (r,) at which either shape of candidates (r,) jumps; inf for none."""
-        return next_jumps(self._motion, self._movers(rows), begin, end)
-
-    def _movers(self, rows: Ints) -> Ints:
-        """Shapes (2, r) of candidates (r,); (1, r) where the second one is the mesh of an obstacle."""
-        return self.candidates.take(rows).movers(self._mesh is not None)
+        jumps = next_jumps(self._motion, self._movers[:, pair], begin, np.nextafter(end, np.inf))
+        return np.asarray(is_limit | (jumps == end))
 
     def give_up(self, solved: Pieces) -> Bools:
         """Record the uncertainty of rows that are not settled, but have been split enough.
@@ -303,7 +297,7 @@ class Subdivision:
             return None
         positions = split_positions(solved.contacts, solved.uncertainty, solved.is_timed)
         cuts = begin[:, None] + (end - begin)[:, None] * positions
-        jumps = self._next_jumps(pair, begin, end)
+        jumps = next_jumps(self._motion, self._movers[:, pair], begin, end)
         shared = np.flatnonzero(~self.is_certain[pair])
         if len(shared):
             cuts[shared] = np.nan
@@ -312,7 +306,7 @@ class Subdivision:
         has_jump = jumps < end
         cuts[has_jump] = np.nan
         cuts[has_jump, 0] = jumps[has_jump]
-        costs = self._motion.costs[self._movers(pair)].mean(axis=0)
+        costs = self._motion.costs[self._movers[:, pair]].mean(axis=0)
         chunk_of = ((np.cumsum(costs) - costs) // _SPLIT_AT_ONCE).astype(np.int64)
         starts = np.flatnonzero(np.diff(chunk_of)) + 1
         parts: list[tuple[Pieces, Ints]] = []
@@ -394,7 +388,7 @@ class Subdivision:
             solved.motion, pair[of_cut], time, has_jump[of_cut], row, (before, after)
         )
         pair = pair[row]
-        movers = self._movers(pair)
+        movers = self._movers[:, pair]
         times = (np.tile(side, len(movers)) for side in (begin, end))
         deviation, may_jump = self._motion.bound(movers.ravel(), *times)
         split = Pieces.unsolved(
@@ -421,7 +415,7 @@ class Subdivision:
         pair, times, has_jump : (k,) of the cuts; where a pair jumps, a part ends with the limit before that
         row, cuts : (p,) interval of each part, and the cuts before and after it; -1 for an end of that
         """
-        movers = self._movers(pair)
+        movers = self._movers[:, pair]
         sides = len(movers)
         at = movers.ravel(), np.tile(times, sides)
         before = after = self._motion.at(*at)
