@@ -202,7 +202,7 @@ def swaying(seed: int) -> Callable[[float], Sphere]:
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("motion_kind", ["adaptive", "linear"])
+@pytest.mark.parametrize("motion_kind", [pytest.param("adaptive", marks=pytest.mark.long), "linear"])
 @pytest.mark.parametrize(
     "shares", [2, *(pytest.param(shares, marks=pytest.mark.long) for shares in (1, 3, 7))]
 )
