@@ -255,10 +255,30 @@ class FrameDriver(NamedTuple):
     map: CurveKeys | None
 
 
-def frame_driver(curve: bpy.types.FCurve, keys: CurveKeys | None) -> FrameDriver | None:
+def are_identities(curves: Sequence[CurveKeys | None]) -> Bools:
+    """Mask (k,) of curves that map each number to itself, if they have the keys that Blender adds."""
+    result = np.zeros(len(curves), dtype=bool)
+    rows = [k for k, each in enumerate(curves) if each is not None and len(each.keys.points) == 2]
+    if not rows:
+        return result
+    joined = joined_curves([each for k in rows if (each := curves[k]) is not None])
+    keys, segments = joined.keys, joined.segments
+    # Keys and handles on the diagonal are not enough: it may bounce between keys, or be constant.
+    is_diagonal = (keys.points == np.tile(_ENDS, (len(rows), 1))).all(axis=1)
+    for handles in (keys.left, keys.right):
+        is_diagonal &= handles[:, 0] == handles[:, 1]
+    before, between, after = segments.kind.reshape(-1, 3).T
+    is_straight = np.isin(between, (LINEAR, BEZIER)) & (before == EXTRAPOLATED) & (after == EXTRAPOLATED)
+    is_straight &= (segments.slope.reshape(-1, 3)[:, ::2] == 1).all(axis=1)
+    result[rows] = is_diagonal.reshape(-1, 2).all(axis=1) & is_straight
+    return result
+
+
+def frame_driver(curve: bpy.types.FCurve, keys: CurveKeys | None, is_identity: bool) -> FrameDriver | None:
     """Read a driver that is not muted; None unless it is known how its result follows from the frame.
 
     keys : keys of its curve, as far as `known_keys` knows them
+    is_identity : whether these map each number to itself
     """
     driver: Any = curve.driver
     is_readable = driver.type == "SCRIPTED" and not len(driver.variables) and not driver.use_self
@@ -271,25 +291,15 @@ def frame_driver(curve: bpy.types.FCurve, keys: CurveKeys | None) -> FrameDriver
     if not len(curve.keyframe_points):
         # Blender adds a modifier that changes nothing.
         modifiers: Any = curve.modifiers
-        is_identity = all(
+        is_unchanged = all(
             modifier.type == "GENERATOR"
             and modifier.mode == "POLYNOMIAL"
             and tuple(modifier.coefficients) == (0, 1)
             and not (modifier.use_additive or modifier.use_influence or modifier.use_restricted_range)
             for modifier in modifiers
         )
-        return FrameDriver(expression, None) if is_identity else None
-    if len(curve.modifiers) or keys is None or not np.array_equal(keys.keys.points, _ENDS):
-        return None
-    # Keys and handles on the diagonal are not enough: it may bounce between keys, or be constant.
-    segments, outside = joined_curves([keys]).segments, slice(0, 3, 2)
-    is_diagonal = (
-        all((side[:, 0] == side[:, 1]).all() for side in (keys.keys.left, keys.keys.right))
-        and segments.kind[1] in (LINEAR, BEZIER)
-        and (segments.kind[outside] == EXTRAPOLATED).all()
-        and (segments.slope[outside] == 1).all()
-    )
-    return FrameDriver(expression, keys) if is_diagonal else None
+        return FrameDriver(expression, None) if is_unchanged else None
+    return FrameDriver(expression, keys) if is_identity and not len(curve.modifiers) else None
 
 
 class Visibility:

@@ -48,6 +48,7 @@ from .channels import (
     FrameDriver,
     Visibility,
     applied_curves,
+    are_identities,
     channels_of_object,
     channels_of_paths,
     frame_driver,
@@ -275,9 +276,13 @@ class TransformCurves:
     def _append(self, found: Sequence[Animated], times: tuple[float, float]) -> None:
         """Append objects and bones after their parents, as far as what animates them is known."""
         curves = [curve for each in found for _, curve in each.channels]
+        known = known_keys(curves, times)
+        is_identity = are_identities(
+            [None if curve.driver is None else keys for curve, keys in zip(curves, known, strict=True)]
+        )
         read = (
-            keys if curve.driver is None else frame_driver(curve, keys)
-            for curve, keys in zip(curves, known_keys(curves, times), strict=True)
+            keys if curve.driver is None else frame_driver(curve, keys, is_map)
+            for curve, keys, is_map in zip(curves, known, is_identity.tolist(), strict=True)
         )
         for key, above, rest, inverse, mode, channels in found:
             sources = [(channel, next(read)) for channel, _ in channels]
