@@ -72,19 +72,15 @@ class ContactSpans(Table):
     direction: Floats
 
     @classmethod
-    def found(
-        cls,
-        keys: Ints,
-        enter: Floats,
-        leave: Floats,
-        motion: Ints | int = LINEAR,
-        least: Floats | float = np.inf,
-        least_time: Floats | float = np.nan,
-        uncertainty: Floats | float = np.nan,
-    ) -> ContactSpans:
-        """Make spans (m,) that are not described yet; without separations, they only continue others."""
-        columns = (np.full(keys.shape, column) for column in (motion, least, least_time, uncertainty))
-        return cls(keys, enter, leave, *columns, *np.full((4, len(keys), 3), np.nan))
+    def found(cls, keys: Ints, enter: Floats, leave: Floats, **known: Floats | Ints) -> ContactSpans:
+        """Make spans (m,) that are not described yet; without separations, they only continue others.
+
+        known : Columns `motion`, `least`, `least_time` and `uncertainty`.
+        """
+        columns: dict[str, Any] = {"motion": LINEAR, "least": np.inf, "least_time": np.nan}
+        columns |= {"uncertainty": np.nan} | known
+        filled = (np.full(keys.shape, column) for column in columns.values())
+        return cls(keys, enter, leave, *filled, *np.full((4, len(keys), 3), np.nan))
 
     def joined(self) -> tuple[ContactSpans, Ints, Ints]:
         """Join spans of a pair that overlap or share an end, in order of keys, then time.
@@ -194,10 +190,10 @@ class Descriptions:
             candidates.keys[solved.rows],
             solved.times(contacts.enter),
             solved.times(contacts.leave),
-            candidates.contact_motion[solved.rows],
-            contacts.least,
-            solved.times(contacts.least_time),
-            solved.uncertainty * (solved.end - solved.begin),
+            motion=candidates.contact_motion[solved.rows],
+            least=contacts.least,
+            least_time=solved.times(contacts.least_time),
+            uncertainty=solved.uncertainty * (solved.end - solved.begin),
         )
 
     def describe(self, rows: Ints, found: ContactSpans) -> None:
