@@ -13,7 +13,7 @@ from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, assigned, concatenated, where_shapes
 from .motion import Motion
 
-_PLACED_AT_ONCE, _BOUNDED_AT_ONCE = 1 << 14, 1 << 11
+_PLACED_AT_ONCE, _BOUNDED_AT_ONCE = 1 << 13, 1 << 11
 """Shapes and times, by their costs, for which a motion is queried at once: about 12 ms.
 
 Arrays of as many numbers fit the cache.

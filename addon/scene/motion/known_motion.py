@@ -43,7 +43,7 @@ MAX_COORDINATE = 1e15
 """Single precision is 1e8 coarse there. An endless curve reaches 1e38, where sweeps lose their digits."""
 _FEW_TIMES = 8
 """Times of a scan that show whether most objects turn."""
-_MOST_UNUSED = 6
+_MOST_UNUSED = 4
 """Matrices of all objects at all times, for each that is wanted, that take no longer than those alone."""
 _OBJECTS_PER_STEP = 256
 """Objects whose keys are read at once, which takes about 25 ms."""
