@@ -77,9 +77,9 @@ class ContactSpans(Table):
 
         known : Columns `motion`, `least`, `least_time` and `uncertainty`.
         """
-        columns: dict[str, Any] = {"motion": LINEAR, "least": np.inf, "least_time": np.nan}
-        columns |= {"uncertainty": np.nan} | known
-        filled = (np.full(keys.shape, column) for column in columns.values())
+        unknown: dict[str, Any] = {"motion": LINEAR, "least": np.inf}
+        unknown |= dict.fromkeys(("least_time", "uncertainty"), np.nan)
+        filled = (np.full(keys.shape, column) for column in (unknown | known).values())
         return cls(keys, enter, leave, *filled, *np.full((4, len(keys), 3), np.nan))
 
     def joined(self) -> tuple[ContactSpans, Ints, Ints]:

@@ -258,10 +258,10 @@ class FrameDriver(NamedTuple):
 def are_identities(curves: Sequence[CurveKeys | None]) -> Bools:
     """Mask (k,) of curves that map each number to itself, if they have the keys that Blender adds."""
     result = np.zeros(len(curves), dtype=bool)
-    rows = [k for k, each in enumerate(curves) if each is not None and len(each.keys.points) == 2]
-    if not rows:
+    maps = {k: each for k, each in enumerate(curves) if each is not None and len(each.keys.points) == 2}
+    if not maps:
         return result
-    joined = joined_curves([each for k in rows if (each := curves[k]) is not None])
+    joined, rows = joined_curves(list(maps.values())), list(maps)
     keys, segments = joined.keys, joined.segments
     # Keys and handles on the diagonal are not enough: it may bounce between keys, or be constant.
     is_diagonal = (keys.points == np.tile(_ENDS, (len(rows), 1))).all(axis=1)
@@ -316,9 +316,8 @@ class Visibility:
 
     def are_shown(self, objects: Ints, times: Floats | float) -> Bools:
         """Mask of objects that are shown, each at its own time in frames; both are broadcast."""
-        is_switched = self.is_switched[objects]
         result = np.ones(np.broadcast_shapes(objects.shape, np.shape(times)), dtype=bool)
-        if is_switched.any():
+        if self.is_switched[objects].any():
             objects, each_time = np.broadcast_arrays(objects, times)
             is_switched = self.is_switched[objects]
             curves = self._curve_of[objects[is_switched]]
