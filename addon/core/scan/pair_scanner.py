@@ -190,7 +190,8 @@ class PairScanner:
         for begin, end in pairwise(starts):
             cells = near.cells[begin:end]
             bounds = bounds_of(cells)
-            bounds.deviation[is_stepped[cells // count]] = np.inf
+            if is_stepped.any():
+                bounds.deviation[is_stepped[cells // count]] = np.inf
             is_apart, is_within = undecided_cells(cells, candidates, bounds, cutoff, clearance, count)
             # Of parts of subjects, spans in contact decide others.
             is_within &= self._plan.is_whole

@@ -97,14 +97,9 @@ class Subdivision:
         self._first_contact = np.where(candidates.has_contact_before, -np.inf, np.inf)
         self._samples = np.zeros(len(cells), dtype=np.int64)
         self.doubtful_since = np.full(len(cells), np.inf)
-        # Of the largest coordinate where a pair may touch: a point that both shapes have in common is in both
-        # boxes, so the one nearer to the origin counts.
-        boxes = [side.aabb() for side in (self._steps.start, self._steps.ending)]
-        reach = np.maximum.reduce([largest_component(side) for box in boxes for side in (box.min, box.max)])
-        offset = 0.0
-        if mesh is not None and isinstance(motion, SampledMotion):
-            offset = np.abs(motion.poses_at(times)[:, :3, 3]).max()
-        rounding = _ROUNDING * (reach[self._step_of].min(axis=0) + offset)
+        # Where linear motion is assumed, nothing is in doubt.
+        self._is_assumed = isinstance(motion, SampledMotion) and not motion.is_adaptive
+        rounding = 0.0 if self._is_assumed else self._rounding(times)
         self.graze = np.maximum(GRAZE * candidates.size, rounding)
         self._depth_tolerance = np.maximum(DEPTH_TOLERANCE * candidates.size, rounding)
         _, self._pair_of = np.unique(candidates.keys, return_inverse=True)
@@ -114,6 +109,19 @@ class Subdivision:
         self._least = ContactLeast(self._pair_of, candidates.open_least, float(times[0]), self._has_parts)
         # Spans in which pairs of subjects touch for certain.
         self._certain = Spans(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
+
+    def _rounding(self, times: Floats) -> Floats:
+        """Deviations (m,) of the candidates below which these are rounding, in a block of times (k + 1,).
+
+        Of the largest coordinate where a pair may touch: a point that both shapes have in common is in both
+        boxes, so the one nearer to the origin counts.
+        """
+        boxes = [side.aabb() for side in (self._steps.start, self._steps.ending)]
+        reach = np.maximum.reduce([largest_component(side) for box in boxes for side in (box.min, box.max)])
+        offset = 0.0
+        if self._mesh is not None and isinstance(self._motion, SampledMotion):
+            offset = np.abs(self._motion.poses_at(times)[:, :3, 3]).max()
+        return np.asarray(_ROUNDING * (reach[self._step_of].min(axis=0) + offset))
 
     def whole_intervals(self) -> Pieces:
         """Return the pairs of the first round."""
@@ -136,8 +144,7 @@ class Subdivision:
         except where its deviation is rounding.
         """
         rows = solved.rows
-        if isinstance(self._motion, SampledMotion) and not self._motion.is_adaptive:
-            # Nothing is in doubt.
+        if self._is_assumed:
             solved.is_settled[:] = solved.is_timed[:] = True
             return
         assess_pairs(solved, self.graze[rows], clearance, self._first_contact[rows] < solved.begin)
