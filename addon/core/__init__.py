@@ -55,6 +55,7 @@ from .fitting.enclosing import (
 )
 from .fitting.oriented_box import obb_from_points
 from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_surface, cylinder_surface
+from .mesh.meshes import Meshes
 from .mesh.triangle_mesh import TriangleMesh
 from .motion.mesh_contact import MeshContact, first_mesh_contact
 from .motion.mesh_samples import DeformedMesh
@@ -98,6 +99,7 @@ __all__ = [
     "InvalidShapeError",
     "MeshContact",
     "MeshSeparation",
+    "Meshes",
     "Motion",
     "MotionBound",
     "MotionKind",

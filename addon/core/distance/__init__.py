@@ -8,6 +8,8 @@ Files, in reading order:
   closest features while they are apart. A capsule is a box without width and a radius around it.
 - `sphere.py`: a sphere and each other shape, a mesh, or the nearest leaf of a sphere tree.
 - `mesh_mesh.py`: two triangles, and two triangle meshes.
+- `crossings.py`: crossings of triangles that last while the corners move.
+- `meshes.py`: batches of meshes, with the sign of their separation.
 
 May import `numeric`, `shapes`, `broad_phase`, `fitting`, `trees` and `mesh`.
 

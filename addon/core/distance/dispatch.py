@@ -22,18 +22,19 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..errors import UnsupportedPairError
+from ..mesh.meshes import Meshes
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats
 from ..numeric.batch import Batched, common_batch
 from ..shapes import Aabb, Capsule, Obb, Segment, Shape, Sphere, Triangle
 from ..trees.sphere_tree import SphereTree
-from . import obb, separating_axis
+from . import meshes, obb, separating_axis
 from . import sphere as spheres
 from .separating_axis import WitnessPoints
 from .sphere import nearest_leaf_pairs, nearest_leaves, nearest_triangles
 
-Solid: TypeAlias = Shape | SphereTree | TriangleMesh
-"""A shape, a sphere tree or a triangle mesh: everything that queries accept."""
+Solid: TypeAlias = Shape | SphereTree | TriangleMesh | Meshes
+"""A shape, a sphere tree, an obstacle or a batch of meshes: everything that queries accept."""
 
 
 def separation(a: Solid, b: Solid) -> Floats:
@@ -52,6 +53,7 @@ def separation(a: Solid, b: Solid) -> Floats:
     separation : (...) float64
         In the unit of the shapes; <= 0 where they overlap. For a sphere tree the minimum over its leaves,
         for a mesh over its triangles. Infinite for a sphere with its center behind a one-sided triangle.
+        Of two `Meshes` that overlap, it is no depth: see `distance.meshes`.
 
     Raises
     ------
@@ -110,6 +112,9 @@ def minimum_translation(a: Solid, b: Solid) -> Floats:
         As `separation`.
     """
     methods, first, second, is_swapped = _find_methods("minimum translation", a, b)
+    if isinstance(first, Meshes):
+        # Their separation is no depth where they overlap.
+        raise unsupported_pair("minimum translation", a, b)
     depth = np.minimum(methods.separation(first, second), 0.0)[..., None]
     # Closest points of boxes take long, and those that are apart are not needed.
     move = methods.witness(first, second).normal * depth if depth.any() else np.zeros((*depth.shape[:-1], 3))
@@ -170,6 +175,7 @@ PAIRS: dict[tuple[type, type], PairMethods] = {
         spheres.overlaps_sphere_mesh,
         spheres.witness_points_sphere_triangle,
     ),
+    (Meshes, Meshes): _methods(meshes, "meshes"),
     (Aabb, Aabb): _methods(separating_axis, "aabb_aabb"),
     **{pair: _methods(obb, "obb_obb") for pair in ((Aabb, Obb), (Obb, Aabb), (Obb, Obb))},
     **{(Capsule, kind): _methods(obb, "capsule_shape") for kind in (Capsule, Sphere, Aabb, Obb)},

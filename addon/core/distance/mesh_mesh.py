@@ -24,7 +24,9 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..mesh.containment import has_component_inside
-from ..mesh.mesh_bvh import MeshPairSearch, PosedMesh
+from ..mesh.mesh_bvh import PosedMesh
+from ..mesh.meshes import MovingNodes, moving_nodes, single
+from ..mesh.pair_search import MeshPairSearch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import require_type
 from ..numeric.arrays import (
@@ -35,6 +37,7 @@ from ..numeric.arrays import (
     cross_first,
     dot,
     dot_first,
+    largest_component,
     length,
     normalized,
     power_of_two_scale,
@@ -387,45 +390,78 @@ def _posed(
 
 def _closest_triangles(a: PosedMesh, b: PosedMesh, limit: float) -> tuple[float, int, int]:
     """Smallest distance of triangles below `limit`, and their nodes; `limit` and -1 for none."""
-    search = _DistanceSearch(a, b, limit)
-    search.run()
-    return search.best, *search.nodes
+    first, second = single(a), single(b)
+    distance, nodes = closest_triangles(*moving_nodes((first, first), (second, second)), np.array([limit]))
+    i, j = nodes[:, 0].tolist()
+    return float(distance[0]), i, j
+
+
+def closest_triangles(
+    a: MovingNodes, b: MovingNodes, limit: Floats, rows: Ints | None = None, slack: Floats | None = None
+) -> tuple[Floats, Ints]:
+    """Find the closest triangles of pairs of meshes (m,) at the start of their motion.
+
+    Exact up to float64 rounding of the largest coordinate: closer triangles touch.
+
+    a, b : MovingNodes, (m,). In one space and unit.
+    limit : (m,) float64. Only smaller distances count.
+    rows : (r,) int64. Pairs to solve; all by default.
+    slack : (m,) float64. Triangles that are nearer by less than this need not be found; 0 by default.
+    Returns distance : (m,) float64, >= 0. The limit where there is no smaller one.
+    Returns nodes : (2, m) int64. Nodes of the triangles; -1 for none.
+    """
+    search = _DistanceSearch(a, b, limit, slack)
+    search.run(np.arange(len(limit)) if rows is None else rows)
+    return search.best, search.nodes
 
 
 class _DistanceSearch(MeshPairSearch):
-    """Search for the closest triangles of two posed meshes."""
+    """Search for the closest triangles of meshes, at the start of their motion."""
 
-    def __init__(self, a: PosedMesh, b: PosedMesh, limit: float) -> None:
-        super().__init__(a.nodes, b.nodes, limit)
-        self._meshes = a, b
+    def __init__(self, a: MovingNodes, b: MovingNodes, limit: Floats, slack: Floats | None) -> None:
+        super().__init__(a, b, limit, slack)
+        self._scale = a.radius_of_roots() + b.radius_of_roots()
+        self._scale[self._scale == 0] = 1.0
 
-    def bounds(self, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
-        a, b = self._meshes
-        first, second = a.spheres(i), b.spheres(j)
-        distance, radii = length(second.center - first.center), first.radius + second.radius
-        size = np.maximum(np.abs(first.center), np.abs(second.center)).max(axis=-1) + radii
+    def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
+        (center_a, radius_a), (center_b, radius_b) = (
+            nodes.at_once(nodes.start, row, node) for nodes, node in ((self._a, i), (self._b, j))
+        )
+        distance, radii = length(center_b - center_a), radius_a + radius_b
+        size = np.maximum(largest_component(center_a), largest_component(center_b)) + radii
         slack = DISTANCE_ROUNDING * size
-        near_a, near_b = a.near_distance(i), b.near_distance(j)
+        near_a, near_b = self._a.near_distance(row, i), self._b.near_distance(row, j)
         low, high = distance - radii - slack, distance + near_a + near_b
-        rows = np.flatnonzero(low <= min(self.reached, float(high.min(initial=np.inf))))
-        low, high, slack = low[rows], high[rows], slack[rows]
-        for mesh, nodes, large, small, near in (
-            (a, i[rows], first[rows], second[rows], near_b[rows]),
-            (b, j[rows], second[rows], first[rows], near_a[rows]),
+        places = np.flatnonzero(low <= self.reached[row])
+        low, high = low[places], high[places]
+        direction = normalized((center_b - center_a)[places])
+        extents = (
+            nodes.extents(nodes.start, row[places], node[places], sign * direction, radius[places])
+            for nodes, node, radius, sign in ((self._a, i, radius_a, 1), (self._b, j, radius_b, -1))
+        )
+        low = np.maximum(low, distance[places] - sum(extents) - slack[places])
+        for nodes, node, radius, small, center, near in (
+            (self._a, i, radius_a, radius_b, center_b, near_b),
+            (self._b, j, radius_b, radius_a, center_a, near_a),
         ):
             # Tighten the bounds for triangles larger than the other node: instead of its sphere.
-            at = np.flatnonzero((mesh.slots(nodes) >= 0) & (small.radius < large.radius))
+            is_large = (small < radius)[places]
+            at = np.flatnonzero(is_large & nodes.is_triangle(row[places], node[places]))
             if len(at):
-                center = small.center[at]
-                to_triangle = length(closest_on_triangle(center, mesh.triangles(nodes[at])) - center)
-                low[at] = np.maximum(low[at], to_triangle - small.radius[at] - slack[at])
-                high[at] = np.minimum(high[at], to_triangle + near[at])
+                which = places[at]
+                corners = nodes.corners_at_once(nodes.start, row[which], node[which])
+                to_triangle = (
+                    closest_on_triangle(center[which], triangles_from_corners(corners)) - center[which]
+                )
+                low[at] = np.maximum(low[at], length(to_triangle) - small[which] - slack[which])
+                high[at] = np.minimum(high[at], length(to_triangle) + near[which])
         # The upper bound is the priority, because small nodes close together soon give a distance that culls
         # others.
-        return rows, np.maximum(low, 0.0), high, high
+        return places, np.maximum(low, 0.0), high, high / self._scale[row[places]]
 
-    def values(self, i: Ints, j: Ints, low: Floats) -> tuple[float, int]:
-        a, b = self._meshes
-        distance = separation_triangle_triangle(a.triangles(i), b.triangles(j))
-        nearest = int(distance.argmin())
-        return float(distance[nearest]), nearest
+    def values(self, row: Ints, i: Ints, j: Ints, low: Floats) -> Floats:
+        first, second = (
+            triangles_from_corners(nodes.corners_at_once(nodes.start, row, node))
+            for nodes, node in ((self._a, i), (self._b, j))
+        )
+        return separation_triangle_triangle(first, second)

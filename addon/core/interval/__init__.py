@@ -5,6 +5,7 @@
 | `pair_motion` | shapes of pairs at both ends, `IntervalContacts`, and deviation from linear motion |
 | `dispatch` | both passes that solve pairs, spheres and boxes along the axes, and `with_minimum_separation` |
 | `rotating` | boxes and capsules that rotate |
+| `meshes` | triangle meshes whose corners move in straight lines |
 
 May import `sweep` and the rooms before it.
 

@@ -20,12 +20,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distance.dispatch import separation
+from ..mesh.meshes import Meshes
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, length
 from ..numeric.spans import Spans
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..sweep.closed_forms import relative_motion, time_of_minimum_gap
 from ..sweep.dispatch import closest_time, overlap_span
+from .meshes import interval_contacts_of_meshes, minimum_separation_of_meshes
 from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
 from .rotating import contact_bounds, interval_contacts_of_rotating, minimum_separation_of_rotating
 
@@ -177,6 +179,7 @@ INTERVALS: dict[tuple[type, type], IntervalMethods] = {
             pairs, np.minimum(cutoff, contacts.least)
         ),
     ),
+    (Meshes, Meshes): IntervalMethods(interval_contacts_of_meshes, least=minimum_separation_of_meshes),
     (Obb, Obb): _ROTATING,
     (Capsule, Capsule): _ROTATING,
 }
@@ -214,7 +217,7 @@ def with_minimum_separation(
 
     rows = rows[contacts.low[rows] < cutoff[rows]]
     # Solve the most promising interval of each pair first, because its result rules out most of the others.
-    rows = rows[np.lexsort((contacts.least[rows], keys[rows]))]
+    rows = rows[np.lexsort((contacts.low[rows], contacts.least[rows], keys[rows]))]
     is_first = np.diff(keys[rows], prepend=-1) != 0
     pair_of_row = np.cumsum(is_first) - 1
     best = rows[is_first]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..distance.dispatch import Solid, separation, witness_points
+from ..mesh.meshes import Meshes, radii_of_meshes, velocities_of_meshes
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Table, cross, dot, length, normalized, transform_vectors
 from ..shapes import Aabb, Capsule, Obb, Shape, Sphere, concatenated
@@ -182,6 +183,11 @@ def _velocity_on_capsule(start: Capsule, end: Capsule, now: Capsule, point: Floa
     return np.asarray(end.center - start.center + cross(about * angle[:, None], arm) + growth)
 
 
+def _change_of_meshes(start: Meshes, end: Meshes) -> Floats:
+    change = end.corners_of_boxes() - start.corners_of_boxes()
+    return change.reshape(*change.shape[:-2], 24)
+
+
 def _part(offset: Floats, size: Floats) -> Floats:
     """Part (m, 3) of a size along each axis, in [0, 1]; the middle where the size is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -244,6 +250,8 @@ def velocity_change(before: Velocities, after: Velocities) -> Floats:
     Returns change : (...) float64. Lengths per frame.
     """
     change = np.abs(after - before)
+    if change.shape[-1] == 24:  # corners around a mesh, of which one moves fastest
+        return np.asarray(length(change.reshape(*change.shape[:-1], 8, 3)).max(axis=-1))
     if change.shape[-1] == 6:  # the faces of an Aabb move independently
         return np.asarray(change.max(axis=-1))
     total = length(change[..., :3])
@@ -318,6 +326,7 @@ def _radii_of_boxes(boxes: Aabb | Obb) -> tuple[Floats, Floats]:
 
 
 MOTIONS_OF_SHAPES: dict[type, ShapeMotion] = {
+    Meshes: ShapeMotion(velocities_of_meshes, _change_of_meshes, None, radii_of_meshes),
     Sphere: ShapeMotion(
         _velocity_on_sphere, _change_of_spheres, None, lambda shapes: (shapes.radius, shapes.radius)
     ),

@@ -7,7 +7,7 @@ search is needed. A capsule is a box without width and a radius around it, as in
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -100,6 +100,10 @@ class RoundedMotion(Table):
         separation, axis = separation_and_axis(first, second)
         radius = self.radius_start * (1 - time) + self.radius_end * time
         return SeparatedBoxes(separation - radius, axis, first, second, radius)
+
+    def tangents_at(self, time: Floats) -> Tangents:
+        """Separations (..., m) at times, and their slopes."""
+        return self.tangents_of(time, self.separated_at(time))
 
     def tangents_of(self, time: Floats, now: SeparatedBoxes) -> Tangents:
         """Separations (..., m) at a time, and their slopes."""
@@ -213,10 +217,10 @@ def minimum_separation_of_rotating(
         between = _sample_times(boxes, begin[rows], end[rows])
         samples = (
             boxes.tangents_of(begin[rows][None], at_begin.take((None, rows))),
-            boxes.tangents_of(between, boxes.separated_at(between)),
+            boxes.tangents_at(between),
             boxes.tangents_of(end[rows][None], at_end.take((None, rows))),
         )
-        least[rows], least_time[rows] = _minimum_by_tangents(boxes, Tangents.concatenate(samples))
+        least[rows], least_time[rows] = minimum_by_tangents(boxes, Tangents.concatenate(samples))
     return least, least_time
 
 
@@ -234,7 +238,7 @@ def _lower_bound_between(start: SeparatedBoxes, end: SeparatedBoxes, sagitta: Fl
     return low
 
 
-def _minimum_by_tangents(boxes: RoundedMotion, samples: Tangents) -> tuple[Floats, Floats]:
+def minimum_by_tangents(boxes: Any, samples: Tangents) -> tuple[Floats, Floats]:
     """Least (m,) of samples (k, m) at increasing times, and of further ones where neighboring tangents meet.
 
     The separation of shapes that do not rotate is convex: their tangents are never above it.
@@ -252,7 +256,7 @@ def _minimum_by_tangents(boxes: RoundedMotion, samples: Tangents) -> tuple[Float
         if not len(going):
             break
         rows, boxes, left, right = rows[going], boxes.take(going), left.take(going), right.take(going)
-        middle = boxes.tangents_of(time[going], boxes.separated_at(time[going]))
+        middle = boxes.tangents_at(time[going])
         less = middle.value < least[rows]
         least[rows[less]], least_time[rows[less]] = middle.value[less], middle.time[less]
         falls = middle.slope < 0

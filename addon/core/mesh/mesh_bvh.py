@@ -7,46 +7,63 @@ The traversal is a best-first branch and bound over pairs of nodes.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints, Table, concatenated_ranges, length, transform_points
+from ..numeric.arrays import (
+    Floats,
+    Ints,
+    concatenated_ranges,
+    cross,
+    dot_first,
+    length,
+    normalized,
+    transform_points,
+)
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
-from ..shapes.primitives import triangle_corners, triangles_from_corners
-from ..trees.builder import TrianglePartition
-from ..trees.sphere_tree import inner_nodes_upward, leaves_in_order
+from ..shapes.primitives import closest_on_triangle, triangle_corners, triangles_from_corners
+from ..trees.builder import TrianglePartition, partition_triangles
+from ..trees.sphere_tree import inner_nodes_upward, leaves_in_order, level_starts
+from .containment import ClosedSurface, ConnectedComponents
 from .triangle_mesh import TriangleMesh
 
-_FIRST_PAIRS, _MOST_PAIRS = 32, 4096
-"""Node pairs expanded together: few at first, while the best value drops fast, then ever more."""
 
-_MOST_VALUES = 512
-"""Triangle pairs solved together at most, those of the lowest bounds first."""
-
-
-class MeshBvh(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class MeshBvh:
     """The m nodes of a sphere tree, followed by the t triangles in the order of the tree.
 
     center : (m + t, 3) float64. Centers of spheres around the triangles of each node.
     radius : (m + t,) float64. Radii of these spheres, rounded up.
+    normal : (m + t, 3) float64. Unit vectors along which nodes are thin; zero for none.
+    lowest, highest : (m + t,) float64. Range of the heights of the corners above the center along the normal.
     near_distance : (m + t,) float64. At least one triangle of the node is within this distance of the
         center; 0 for a triangle.
     first_child : (m + t,) int64. The first of the children, which are consecutive nodes.
     child_count : (m + t,) int64. The number of children; 0 for a triangle.
     corners : (t, 3, 3) float64. Corners of the triangles in the order of the tree.
+    box : (2, 3) float64. Low and high corner of the box around all of them.
+    tree : TrianglePartition. Meshes with one tree have the same triangles, maybe with corners elsewhere.
     """
 
     center: Floats
     radius: Floats
+    normal: Floats
+    lowest: Floats
+    highest: Floats
     near_distance: Floats
     first_child: Ints
     child_count: Ints
     corners: Floats
+    box: Floats
+    tree: TrianglePartition
+
+    @classmethod
+    def of(cls, mesh: TriangleMesh) -> MeshBvh:
+        """Build the nodes of a mesh in its own space."""
+        return cls.from_tree(partition_triangles(mesh.triangles, 1), triangle_corners(mesh.triangles))
 
     @classmethod
     def from_tree(cls, tree: TrianglePartition, corners: Floats) -> MeshBvh:
@@ -54,32 +71,61 @@ class MeshBvh(NamedTuple):
 
         Every triangle is inside the spheres of all nodes above it.
         """
-        ordered = corners[tree.order]
+        return cls.of_ordered(tree, corners[tree.order])
+
+    @classmethod
+    def of_ordered(cls, tree: TrianglePartition, ordered: Floats) -> MeshBvh:
+        """Fit spheres to corners (t, 3, 3) in the order of a tree: see `from_tree`."""
         low, high = _node_boxes(tree, ordered)
         center = low * 0.5 + high * 0.5
         centroid = ordered[:, 0] / 3 + ordered[:, 1] / 3 + ordered[:, 2] / 3
-        radius, near = np.empty(len(center)), np.empty(len(center))
+        faces = cross(ordered[:, 1] - ordered[:, 0], ordered[:, 2] - ordered[:, 0])
+        # The sum of the normals of the triangles, which count by their areas.
+        sums = np.concatenate([np.zeros((1, 3)), np.cumsum(faces, axis=0)])
+        normal = _unit_or_zero(sums[tree.parts[:, 1]] - sums[tree.parts[:, 0]])
+        points = np.ascontiguousarray(np.concatenate([ordered, centroid[:, None]], axis=1).T)
+        of_nodes = _measured_nodes(tree, points, center, normal)
         leaves, starts, sizes = leaves_in_order(tree.children, tree.parts)
-        leaf_center = center[leaves].repeat(sizes, axis=0)
-        radius[leaves] = np.maximum.reduceat(_farthest_corner(ordered, leaf_center), starts)
-        near[leaves] = np.minimum.reduceat(length(centroid - leaf_center), starts)
-        for nodes, left, right in inner_nodes_upward(tree.children):
-            # Around the spheres of the children, or around the box.
-            to_left, to_right = (length(center[child] - center[nodes]) for child in (left, right))
-            reach = np.maximum(to_left + radius[left], to_right + radius[right])
-            radius[nodes] = np.minimum(reach, length(high[nodes] - center[nodes]))
-            near[nodes] = np.minimum(to_left + near[left], to_right + near[right])
         first, count = tree.children[:, 0].copy(), np.full(len(center), 2)
         first[leaves], count[leaves] = len(center) + starts, sizes
         none = np.zeros(len(ordered), dtype=np.int64)
+        of_triangles = _measured(points, centroid.T, _unit_or_zero(faces).T)
+        radius, near, lowest, highest = np.concatenate([of_nodes, of_triangles], axis=1)
         return cls(
             np.concatenate([center, centroid]),
-            np.concatenate([radius, _farthest_corner(ordered, centroid)]) * (1 + DISTANCE_ROUNDING),
-            np.concatenate([near, np.zeros(len(ordered))]),
+            radius * (1 + DISTANCE_ROUNDING),
+            np.concatenate([normal, _unit_or_zero(faces)]),
+            lowest,
+            highest,
+            near,
             np.concatenate([first, none]),
             np.concatenate([count, none]),
             ordered,
+            np.stack([low[0], high[0]]),
+            tree,
         )
+
+    @cached_property
+    def surface(self) -> ClosedSurface:
+        """Its closed components."""
+        return ClosedSurface.of(self.corners)
+
+    @cached_property
+    def component_corners(self) -> Floats:
+        """One corner (p, 3) of each component."""
+        return self.corners.reshape(-1, 3)[ConnectedComponents.of(self.corners).corner]
+
+    @cached_property
+    def inner_radius(self) -> float:
+        """Radius of a ball about the first center that is within the closed components; negative for none.
+
+        A triangle is within the negative of a negative radius.
+        """
+        center = self.center[:1]
+        if not self.surface.contains(center)[0]:
+            return -float(self.near_distance[0])
+        nearest = closest_on_triangle(center, triangles_from_corners(self.corners)) - center
+        return float(length(nearest).min()) * (1 - DISTANCE_ROUNDING)
 
 
 def _node_boxes(tree: TrianglePartition, ordered: Floats) -> tuple[Floats, Floats]:
@@ -96,11 +142,40 @@ def _node_boxes(tree: TrianglePartition, ordered: Floats) -> tuple[Floats, Float
     return sides[0], sides[1]
 
 
-def _farthest_corner(corners: Floats, point: Floats) -> Floats:
-    """Largest distances (t,) of the corners (t, 3, 3) of triangles from points (t, 3)."""
-    a, b, c = (length(corners[:, k] - point) for k in range(3))
-    # Ten times as fast as a reduction over so short an axis.
-    return np.asarray(np.maximum(np.maximum(a, b), c))
+def _measured_nodes(tree: TrianglePartition, points: Floats, center: Floats, normal: Floats) -> Floats:
+    """Measure the triangles of all nodes (m,) from their centers, along their normals: see `_measured`."""
+    measured, levels = np.empty((4, len(center))), level_starts(tree.children)
+    for nodes in map(slice, levels, levels[1:]):
+        sizes = np.diff(tree.parts[nodes])[:, 0]
+        starts = np.cumsum(sizes) - sizes
+        of_level = points
+        if starts[-1] + sizes[-1] < len(tree.order):
+            of_level = points[..., concatenated_ranges(tree.parts[nodes, 0], sizes)]
+        around = (each[nodes].T.repeat(sizes, axis=1) for each in (center, normal))
+        for column, reduce, values in zip(measured, _REDUCED, _measured(of_level, *around), strict=True):
+            column[nodes] = reduce.reduceat(values, starts)
+    return measured
+
+
+_REDUCED = np.maximum, np.minimum, np.minimum, np.maximum
+
+
+def _measured(points: Floats, center: Floats, normal: Floats) -> Floats:
+    """Measure triangles (t,) from points (3, t): see `MeshBvh`.
+
+    points : (3 coordinates, 4, t). Corners and centroids.
+    Returns columns : (4, t). Distance of the farthest corner, distance of the centroid, and range of the
+        heights of the corners along unit vectors (3, t).
+    """
+    offset = points - center[:, None]
+    distances = length(np.moveaxis(offset, 0, -1))
+    heights = dot_first(offset[:, :3], normal[:, None])
+    return np.stack([distances[:3].max(axis=0), distances[3], heights.min(axis=0), heights.max(axis=0)])
+
+
+def _unit_or_zero(vectors: Floats) -> Floats:
+    """Normalize vectors (n, 3); zero stays zero."""
+    return np.where((vectors != 0).any(axis=-1)[:, None], normalized(vectors), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,8 +197,8 @@ class PosedMesh:
     @classmethod
     def of(cls, mesh: TriangleMesh, matrix: Floats | None = None) -> PosedMesh:
         """Pose a mesh by an affine matrix (4, 4), or leave it in its own space."""
-        tree = mesh.partition
-        return cls(MeshBvh.from_tree(tree, triangle_corners(mesh.triangles)), tree.order, matrix)
+        nodes = MeshBvh.of(mesh)
+        return cls(nodes, nodes.tree.order, matrix)
 
     @cached_property
     def max_scale(self) -> float:
@@ -156,93 +231,3 @@ class PosedMesh:
     def slots(self, nodes: Ints) -> Ints:
         """Slots of nodes (n,); negative for a node that is no triangle."""
         return nodes - (len(self.nodes.first_child) - len(self.order))
-
-
-class MeshPairSearch(ABC):
-    """Best-first search for the pair of triangles of two meshes with the smallest value: branch and bound.
-
-    As exact as `values`, where `bounds` are true bounds.
-
-    best : The smallest value so far, or the limit below which values count.
-    nodes : The nodes of both triangles, or -1 if there are none.
-    reached : Upper bound of the minimum, from node pairs that are not split down to triangles yet.
-    """
-
-    def __init__(self, a: MeshBvh, b: MeshBvh, limit: float) -> None:
-        self._a, self._b = a, b
-        self.best = self.reached = limit
-        self.nodes = -1, -1
-
-    @abstractmethod
-    def bounds(self, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
-        """Bound the values of triangle pairs below nodes of both meshes, (k,) each.
-
-        Returns the rows (n,) that can contain the minimum, a lower bound for all pairs below them, an
-        upper bound for at least one of them, and a priority, where lower is expanded first.
-        """
-
-    @abstractmethod
-    def values(self, i: Ints, j: Ints, low: Floats) -> tuple[float, int]:
-        """Return the minimum over triangle pairs (k,) with these lower bounds, or NaN, and its row."""
-
-    def run(self) -> None:
-        """Find the pair."""
-        queue = _PairQueue(np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, -np.inf), np.zeros(1))
-        batch = _FIRST_PAIRS
-        while len(queue.i):
-            now, queue = queue.split(batch)
-            is_triangles = (self._a.child_count[now.i] == 0) & (self._b.child_count[now.j] == 0)
-            self._evaluate(now.take(np.flatnonzero(is_triangles)))
-            inner = now.take(np.flatnonzero(~is_triangles))
-            if len(inner.i):
-                i, j = _child_pairs(self._a, self._b, inner.i, inner.j)
-                rows, low, high, priority = self.bounds(i, j)
-                self.reached = min(self.reached, float(high.min(initial=np.inf)))
-                queue = _PairQueue.concatenate([queue, _PairQueue(i[rows], j[rows], low, priority)])
-            queue = queue.take(np.flatnonzero((queue.low < self.best) & (queue.low <= self.reached)))
-            batch = min(2 * batch, _MOST_PAIRS)
-
-    def _evaluate(self, pairs: _PairQueue) -> None:
-        """Solve pairs of triangles, those of the lowest bounds first."""
-        pairs = pairs.take(pairs.low.argsort(kind="stable"))
-        start, size = 0, _FIRST_PAIRS
-        while start < len(pairs.i) and pairs.low[start] < self.best:
-            chunk = pairs.take(slice(start, start + size))
-            start, size = start + size, min(2 * size, _MOST_VALUES)
-            value, row = self.values(chunk.i, chunk.j, chunk.low)
-            if value < self.best:
-                self.best, self.nodes = value, (int(chunk.i[row]), int(chunk.j[row]))
-                self.reached = min(self.reached, value)
-
-
-class _PairQueue(Table):
-    """Pairs of nodes to expand, with their lower bounds and priorities: (n,) each."""
-
-    i: Ints
-    j: Ints
-    low: Floats
-    priority: Floats
-
-    def split(self, count: int) -> tuple[_PairQueue, _PairQueue]:
-        """Split into the `count` pairs of the lowest priority values and the rest."""
-        if len(self.i) <= count:
-            return self, self.take(np.empty(0, dtype=np.int64))
-        order = np.argpartition(self.priority, count)
-        return self.take(order[:count]), self.take(order[count:])
-
-
-def _child_pairs(a: MeshBvh, b: MeshBvh, i: Ints, j: Ints) -> tuple[Ints, Ints]:
-    """Replace pairs of nodes (k,) that are not both triangles by pairs of children: (n,) each.
-
-    The larger node of a pair is split. So is the other, if it is about as large and both have few children.
-    """
-    count_a, count_b = a.child_count[i], b.child_count[j]
-    size_a, size_b = (np.where(n > 0, x, -1.0) for n, x in ((count_a, a.radius[i]), (count_b, b.radius[j])))
-    is_few = count_a * count_b <= 4
-    splits_a = (count_a > 0) & ((size_a >= size_b) | (is_few & (2 * size_a >= size_b)))
-    splits_b = (count_b > 0) & ((size_b > size_a) | (is_few & (2 * size_b >= size_a)))
-    first_a, count_a = np.where(splits_a, a.first_child[i], i), np.where(splits_a, count_a, 1)
-    first_b, count_b = np.where(splits_b, b.first_child[j], j), np.where(splits_b, count_b, 1)
-    children_a = concatenated_ranges(first_a, count_a)
-    first_b, count_b = first_b.repeat(count_a), count_b.repeat(count_a)
-    return children_a.repeat(count_b), concatenated_ranges(first_b, count_b)

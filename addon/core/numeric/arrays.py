@@ -246,7 +246,7 @@ def normalized(vectors: Floats) -> Floats:
     # Lengths near the smallest float64 have no finite inverse: scale such vectors up first.
     tiny = lengths < 1e-290
     if tiny.any():
-        vectors = np.where(tiny, vectors * 1e30, vectors)
+        vectors = vectors * np.where(tiny, 1e30, 1.0)
         lengths = np.where(tiny, length(vectors)[..., None], lengths)
     scaled = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return np.where(lengths > 0, scaled, np.array([1.0, 0.0, 0.0]))

@@ -57,6 +57,16 @@ def largest_singular_value(linear: Floats) -> Floats:
     return np.asarray(singular * (1 + GAP_ROUNDING))
 
 
+def smallest_singular_value(linear: Floats) -> Floats:
+    """Compute the smallest singular value of matrices. Conservative: rounded down past its error.
+
+    linear : (..., 3, 3) float64. Linear parts of affine maps.
+    Returns value : (...) float64, >= 0
+    """
+    singular = np.linalg.svd(linear, compute_uv=False)
+    return np.asarray(np.maximum(singular[..., 2] - singular[..., 0] * GAP_ROUNDING, 0.0))
+
+
 class Exact(NamedTuple):
     """Numbers as unevaluated sums value + error, the result of an error-free transformation.
 

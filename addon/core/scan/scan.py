@@ -119,7 +119,8 @@ def scan_contacts(
     is known. What then remains open is part of the uncertainty.
     Depths and gaps are then within a hundredth of the smaller subject's size: the radius of a sphere, half
     the diagonal of a box. Deviations from linear motion below 2^-21 of a pair's coordinates count as
-    rounding: see `docs/math.md`.
+    rounding: see `docs/math.md`. Shapes may be `Meshes`, of which closed components are solid: their depth is
+    not computed and given as 0, and of their gaps the least of samples is taken.
 
     Parameters
     ----------

@@ -15,13 +15,14 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from ..distance.dispatch import Solid, separation, unsupported_pair, witness_points
+from ..mesh.meshes import Meshes
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import LARGEST_LENGTH, as_number
 from ..numeric.arrays import Floats, Ints
 from ..numeric.batch import common_batch
 from ..shapes import Aabb, Capsule, Obb, Sphere, Triangle, concatenated
 from ..trees.sphere_tree import SphereTree
-from . import closed_forms
+from . import closed_forms, mesh_mesh
 from . import obb as oriented_boxes
 from . import sphere_mesh as meshes
 from .interpolation import Impact, ImpactStatus, at
@@ -237,6 +238,7 @@ TIMES: dict[tuple[type, type], _TimeKernel] = {
         for kind in (Sphere, SphereTree)
     },
     (Sphere, Obb): oriented_boxes.time_of_impact_sphere_obb,
+    (Meshes, Meshes): _exact(lambda a0, a1, b0, b1: mesh_mesh.time_within_meshes(a0, a1, b0, b1, 0.0)),
     (Aabb, Aabb): _exact(lambda *motion: closed_forms.overlap_span_aabb_aabb(*motion)[0]),
     **{(kind, Obb): oriented_boxes.time_of_impact_boxes for kind in (Aabb, Obb)},
     **{(Capsule, kind): oriented_boxes.time_of_impact_boxes for kind in (Capsule, Sphere, Aabb, Obb)},
@@ -244,6 +246,7 @@ TIMES: dict[tuple[type, type], _TimeKernel] = {
 }
 TIMES_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
     **{(Sphere, kind): _sphere_within for kind in (Sphere, Aabb, Triangle, TriangleMesh, Obb)},
+    (Meshes, Meshes): mesh_mesh.time_within_meshes,
     (Aabb, Aabb): closed_forms.time_within_clearance_aabb_aabb,
     **{
         pair: lambda *motion_and_clearance: oriented_boxes.time_of_impact_boxes(*motion_and_clearance)[0]

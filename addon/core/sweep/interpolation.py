@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
+from ..mesh.meshes import Meshes, interpolated_meshes
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import (
     Floats,
@@ -33,7 +34,7 @@ from ..numeric.tolerances import SUM_ROUNDING
 from ..shapes import Obb, Shape
 from ..trees.sphere_tree import SphereTree
 
-_S = TypeVar("_S", bound=Shape | SphereTree | TriangleMesh)
+_S = TypeVar("_S", bound=Shape | SphereTree | TriangleMesh | Meshes)
 
 
 def at(start: _S, end: _S, time: ArrayLike) -> _S:
@@ -73,6 +74,8 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     common_batch("shapes and times", start.shape, end.shape, t.shape)
     if isinstance(start, Obb) and isinstance(end, Obb):
         return ObbMotion.between(start, end).at(t)  # type: ignore[return-value]
+    if isinstance(start, Meshes):
+        return interpolated_meshes(start, end, t)  # type: ignore[return-value, arg-type]
     fields = {}
     for name, tail in start.field_shapes.items():
         part = t.reshape(t.shape + (1,) * len(tail))

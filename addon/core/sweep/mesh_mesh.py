@@ -17,8 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distance.mesh_mesh import best_axis, closest_points_triangle_triangle, separating_axes
-from ..mesh.mesh_bvh import MeshPairSearch, PosedMesh
+from ..distance.meshes import are_inside
+from ..mesh.mesh_bvh import PosedMesh
+from ..mesh.meshes import Meshes, MovingNodes, moving_nodes, single
+from ..mesh.pair_search import MeshPairSearch
 from ..numeric.arrays import (
+    Bools,
     Floats,
     Ints,
     Table,
@@ -26,6 +30,7 @@ from ..numeric.arrays import (
     cross_first,
     dot,
     dot_first,
+    largest_component,
     length,
     normalized,
     power_of_two_scale,
@@ -58,49 +63,40 @@ class MovingTriangles(Table):
         return np.where(t == 1, self.end, self.start + t * (self.end - self.start))
 
 
-class TrianglePairImpact(NamedTuple):
-    """First impact of pairs of moving triangles.
-
-    time : No pair touches before; NaN for never.
-    pair : Row of the pair; -1 for never.
-    is_resolved : False if the search ended at that time, with the pair apart by more than a gap that counts
-        as contact: it may touch later, or never, and other pairs may touch later too.
-    """
-
-    time: float
-    pair: int
-    is_resolved: bool
-
-
-def first_impact_triangle_pairs(
+def first_impacts_of_triangles(
     a: MovingTriangles,
     b: MovingTriangles,
-    clearance: float = 0.0,
+    clearance: Floats | float = 0.0,
     begin: Floats | float = 0.0,
-    until: float = 1.0,
-    slack: float = 0.0,
-) -> TrianglePairImpact:
-    """First time in [begin, until] at which any pair of triangles is within `clearance`, and that pair.
+    until: Floats | float = 1.0,
+    slack: Floats | float = 0.0,
+) -> tuple[Floats, Bools]:
+    """First times in [begin, until] at which pairs of triangles are within `clearance`; NaN for never.
 
     Never late. Early by no more than the time in which a gap of `slack` plus 1e-14 of the pair's size closes;
     of 2**-26 of the size for edges that are nearly parallel, whose cross product is rounding. A pair that is
-    not within that gap after 100 steps is not resolved.
+    not within that gap after 100 steps is not resolved: it does not touch before that time.
 
     a, b : MovingTriangles, (m,). Pairs of triangles, in one space and unit.
-    clearance : Distance that counts as contact.
+    clearance : (m,) float or float. Distance that counts as contact.
     begin : (m,) float or float. Times until which pairs are known to be disjoint.
-    until : Last time that is searched.
-    slack : Gap beyond the clearance that counts as contact; a larger one takes fewer steps.
+    until : (m,) float or float. Last time that is searched.
+    slack : (m,) float or float. Gap beyond the clearance that counts as contact; a larger one takes fewer
+        steps.
+    Returns time : (m,) float64
+    Returns is_resolved : (m,) bool. False where the pair may touch later than the time, or never.
     """
-    begins = np.broadcast_to(np.asarray(begin, dtype=np.float64), len(a.start))
-    first = TrianglePairImpact(np.nan, -1, True)
-    for start in range(0, len(begins), _CHUNK_PAIRS):
-        rows = np.arange(start, min(start + _CHUNK_PAIRS, len(begins)))
-        pairs = _TrianglePairs.of(a.take(rows), b.take(rows), clearance, slack)
-        found = _first_contact(pairs, begins[rows], until)
-        if found.pair >= 0 and not found.time >= first.time:
-            first, until = found._replace(pair=start + found.pair), found.time
-    return first
+    count = len(a.start)
+    clearances, begins, ends, slacks = (
+        np.broadcast_to(np.asarray(each, dtype=np.float64), (count,))
+        for each in (clearance, begin, until, slack)
+    )
+    time, is_resolved = np.full(count, np.nan), np.ones(count, dtype=bool)
+    for start in range(0, count, _CHUNK_PAIRS):
+        rows = slice(start, start + _CHUNK_PAIRS)
+        pairs = _TrianglePairs.of(a.take(rows), b.take(rows), clearances[rows], slacks[rows])
+        time[rows], is_resolved[rows] = _first_contacts(pairs, begins[rows], ends[rows])
+    return time, is_resolved
 
 
 def contact_normals(a: MovingTriangles, b: MovingTriangles, time: Floats) -> Floats:
@@ -139,7 +135,7 @@ class _TrianglePairs(Table, last=True):
     contact_gap: Floats
 
     @classmethod
-    def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: float, slack: float) -> _TrianglePairs:
+    def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: Floats, slack: Floats) -> _TrianglePairs:
         corners = np.concatenate([a.start, a.end, b.start, b.end], axis=1)
         scale = power_of_two_scale(np.maximum(np.abs(corners).max(axis=(1, 2)), clearance))
         corners = corners / scale[:, None, None]
@@ -153,9 +149,9 @@ class _TrianglePairs(Table, last=True):
         return self.replaced(p=self.p + time * self.p_change, q=self.q + time * self.q_change)
 
 
-def _first_contact(pairs: _TrianglePairs, begin: Floats, until: float) -> TrianglePairImpact:
-    """First contact, from times (m,) on, by `until`."""
-    first = TrianglePairImpact(np.nan, -1, True)
+def _first_contacts(pairs: _TrianglePairs, begin: Floats, until: Floats) -> tuple[Floats, Bools]:
+    """First contacts (m,) from times on, by `until` (m,), NaN for none; also whether they are resolved."""
+    found, is_resolved = np.full(len(begin), np.nan), np.ones(len(begin), dtype=bool)
     time = begin.copy()
     active = np.flatnonzero(time <= until)
     for step_number in range(_MAX_STEPS + 1):
@@ -178,21 +174,14 @@ def _first_contact(pairs: _TrianglePairs, begin: Floats, until: float) -> Triang
             )
         touching = gap <= part.contact_gap
         ends = touching | ((step_number == _MAX_STEPS) & (remaining > 0))
-        ended = np.flatnonzero(ends)
-        if len(ended):
-            # Of pairs at the same time, one that touches comes first.
-            row = int(ended[np.lexsort((~touching[ended], time[active[ended]]))[0]])
-            at = float(time[active[row]])
-            # Pairs that are later than the first contact are dropped below.
-            if not at >= first.time:
-                first = TrianglePairImpact(at, int(active[row]), bool(touching[row]))
-                until = min(until, at)
+        ended = active[ends]
+        found[ended], is_resolved[ended] = time[ended], touching[ends]
         continues = ~ends & (remaining > 0)
         active, step, remaining = active[continues], step[continues], remaining[continues]
         # A step beyond the end stops at it, because contact at the end counts.
         time[active] = np.where(step >= remaining, 1.0, time[active] + step)
-        active = active[(time[active] <= until) & ~(time[active] >= first.time)]
-    return first
+        active = active[time[active] <= until[active]]
+    return found, is_resolved
 
 
 class _Axes(NamedTuple):
@@ -275,6 +264,18 @@ _AFTER_END = 2.0
 """A time that is later than any contact."""
 
 
+def time_within_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, clearance: Floats | float) -> Floats:
+    """First times (m,) in [0, 1] at which meshes (m,) are within `clearance`, or one is inside the other.
+
+    Never late, and early only by what `first_impacts_of_triangles` is; NaN for never.
+    """
+    reach = clearance + np.maximum(a0.margin + b0.margin, a1.margin + b1.margin)
+    time = first_impacts_of_meshes(*moving_nodes((a0, a1), (b0, b1)), reach).time
+    apart = np.flatnonzero(~(time == 0))
+    time[apart[are_inside(a0[apart], b0[apart])]] = 0.0
+    return time
+
+
 class MovingMesh(NamedTuple):
     """One mesh, posed at both ends of an interval."""
 
@@ -286,19 +287,6 @@ class MovingMesh(NamedTuple):
         slots = self.start.slots(nodes)
         return MovingTriangles(self.start.corners(slots), self.end.corners(slots))
 
-    def spheres(self, nodes: Ints) -> _MovingSpheres:
-        """Bounding spheres of nodes (n,)."""
-        start, end = self.start.spheres(nodes), self.end.spheres(nodes)
-        return _MovingSpheres(start.center, end.center, np.maximum(start.radius, end.radius))
-
-
-class _MovingSpheres(Table):
-    """Centers (n, 3) of spheres at both ends of an interval, and the larger radius (n,)."""
-
-    start: Floats
-    end: Floats
-    radius: Floats
-
 
 class MeshMeshImpact(NamedTuple):
     """First impact of two moving meshes.
@@ -306,7 +294,7 @@ class MeshMeshImpact(NamedTuple):
     time : Time in [0, 1]; NaN for never.
     i, j : Nodes of the triangles that touch first; -1 for never.
     is_resolved : False if no contact is known there, only that there is none before: see
-        `TrianglePairImpact`.
+        `first_impacts_of_triangles`.
     """
 
     time: float
@@ -328,59 +316,135 @@ def first_impact_mesh_mesh(
 ) -> MeshMeshImpact:
     """First time in [begin, 1] at which the surfaces of two moving meshes are within `clearance`.
 
-    Never late, and early by no more than `first_impact_triangle_pairs` with that `slack`.
+    Never late, and early by no more than `first_impacts_of_triangles` with that `slack`.
 
     a, b : The meshes, in one space and unit.
     clearance : Distance that counts as contact.
     begin : Time until which the meshes are known to be disjoint.
     slack : Gap beyond the clearance that counts as contact; a larger one takes fewer steps.
     """
-    search = _ImpactSearch(a, b, clearance, begin, slack)
-    search.run()
-    i, j = search.nodes
-    return MeshMeshImpact(search.best if i >= 0 else np.nan, i, j, search.is_resolved)
+    nodes = moving_nodes((single(a.start), single(a.end)), (single(b.start), single(b.end)))
+    found = first_impacts_of_meshes(*nodes, np.array([clearance]), np.array([begin]), np.array([slack]))
+    i, j = found.nodes[:, 0].tolist()
+    return MeshMeshImpact(float(found.time[0]), i, j, bool(found.is_resolved[0]))
+
+
+class MeshImpacts(NamedTuple):
+    """First impacts of pairs of moving meshes (m,).
+
+    time : (m,) float64. In [0, 1]; NaN for never.
+    nodes : (2, m) int64. Nodes of the triangles that touch first; -1 for never.
+    is_resolved : (m,) bool. False if no contact is known there, only that there is none before: see
+        `first_impacts_of_triangles`.
+    """
+
+    time: Floats
+    nodes: Ints
+    is_resolved: Bools
+
+
+def first_impacts_of_meshes(
+    a: MovingNodes,
+    b: MovingNodes,
+    clearance: Floats,
+    begin: Floats | None = None,
+    slack: Floats | None = None,
+    rows: Ints | None = None,
+) -> MeshImpacts:
+    """First times in [begin, 1] at which the surfaces of pairs of moving meshes are within `clearance`.
+
+    Never late, and early by no more than `first_impacts_of_triangles` with that `slack`.
+
+    a, b : MovingNodes, (m,). The meshes, in one space and unit.
+    clearance : (m,) float64. Distances that count as contact.
+    begin : (m,) float64. Times until which the meshes are known to be disjoint; 0 by default.
+    slack : (m,) float64. Gaps beyond the clearance that count as contact, 0 by default; larger ones take
+        fewer steps.
+    rows : (r,) int64. Pairs to solve; all by default.
+    """
+    nothing = np.zeros(len(clearance))
+    search = _ImpactSearch(
+        a, b, clearance, nothing if begin is None else begin, nothing if slack is None else slack
+    )
+    search.run(np.arange(len(clearance)) if rows is None else rows)
+    is_never = search.nodes[0] < 0
+    return MeshImpacts(np.where(is_never, np.nan, search.best), search.nodes, search.best < search.unresolved)
 
 
 class _ImpactSearch(MeshPairSearch):
-    """Search for the first impact of two moving meshes: see `first_impact_mesh_mesh`."""
+    """Search for the first impacts of moving meshes: see `first_impacts_of_meshes`.
 
-    is_resolved = True
+    unresolved : (m,) float64. First times at which pairs of triangles are not resolved.
+    """
 
-    def __init__(self, a: MovingMesh, b: MovingMesh, clearance: float, begin: float, slack: float) -> None:
-        super().__init__(a.start.nodes, b.start.nodes, _AFTER_END)
-        self._meshes, self._clearance, self._begin, self._slack = (a, b), clearance, begin, slack
-        self._total_radius = sum(
-            float(mesh.start.nodes.radius[0] * mesh.start.max_scale) for mesh in self._meshes
-        )
+    def __init__(
+        self, a: MovingNodes, b: MovingNodes, clearance: Floats, begin: Floats, slack: Floats
+    ) -> None:
+        super().__init__(a, b, np.full(len(clearance), _AFTER_END))
+        self._clearance, self._begin, self._gap = clearance, begin, slack
+        self.unresolved = np.full(len(clearance), np.inf)
+        self._total_radius = a.radius_of_roots() + b.radius_of_roots()
 
-    def bounds(self, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
-        a, b = self._meshes
-        first, second = a.spheres(i), b.spheres(j)
-        centers = (first.start, first.end, second.start, second.end)
-        total = first.radius + second.radius
-        size = np.max([np.abs(x).max(axis=-1) for x in centers], axis=0) + first.radius + second.radius
-        wider = self._clearance + DISTANCE_ROUNDING * (size + self._clearance)
-        low = _sphere_entry_times(second.start - first.start, second.end - first.end, total + wider)
-        rows = np.flatnonzero(low <= self.reached)
-        low, wider, first, second = low[rows], wider[rows], first.take(rows), second.take(rows)
+    def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
+        a0, a1, radius_a = self._a.spheres(row, i)
+        b0, b1, radius_b = self._b.spheres(row, j)
+        total, clearance = radius_a + radius_b, self._clearance[row]
+        size = np.maximum.reduce([largest_component(each) for each in (a0, a1, b0, b1)]) + total
+        wider = clearance + DISTANCE_ROUNDING * (size + clearance)
+        low = _sphere_entry_times(b0 - a0, b1 - a1, total + wider)
+        places = np.flatnonzero(low <= self.reached[row])
+        low, wider = low[places], wider[places]
+        centers = tuple(each[places] for each in (a0, a1, b0, b1))
+        low = np.maximum(low, self._slab_entry_times(row[places], i[places], j[places], centers, wider))
         # A triangle much larger than the other node is bounded by its shape instead of its bounding sphere.
-        for mesh, nodes, large, small in ((a, i[rows], first, second), (b, j[rows], second, first)):
-            near = np.flatnonzero((mesh.start.slots(nodes) >= 0) & (2 * small.radius < large.radius))
+        for nodes, node, radius, start, end, small in (
+            (self._a, i, radius_a, b0, b1, radius_b),
+            (self._b, j, radius_b, a0, a1, radius_a),
+        ):
+            is_large = (2 * small < radius)[places]
+            near = np.flatnonzero(is_large & nodes.is_triangle(row[places], node[places]))
             if len(near):
-                start, end, radius = small.take(near)
-                enter = _triangle_entry_times(start, end, radius + wider[near], mesh.triangles(nodes[near]))
+                at = places[near]
+                triangles = MovingTriangles(*nodes.corners(row[at], node[at]))
+                enter = _triangle_entry_times(start[at], end[at], small[at] + wider[near], triangles)
                 low[near] = np.maximum(low[near], enter)
-        reachable = np.flatnonzero(low <= self.reached)
-        rows, low = rows[reachable], np.maximum(low[reachable], self._begin)
+        reachable = np.flatnonzero(low <= self.reached[row[places]])
+        places = places[reachable]
+        low = np.maximum(low[reachable], self._begin[row[places]])
         # Small nodes first, because they are closer to triangles.
-        return rows, low, np.full(len(rows), np.inf), low + total[rows] / self._total_radius
+        priority = low + total[places] / self._total_radius[row[places]]
+        return places, low, np.full(len(places), np.inf), priority
 
-    def values(self, i: Ints, j: Ints, low: Floats) -> tuple[float, int]:
-        first, second = (mesh.triangles(nodes) for mesh, nodes in zip(self._meshes, (i, j), strict=True))
-        found = first_impact_triangle_pairs(first, second, self._clearance, low, self.best, self._slack)
-        if found.time < self.best:
-            self.is_resolved = found.is_resolved
-        return found.time, found.pair
+    def _slab_entry_times(
+        self, row: Ints, i: Ints, j: Ints, centers: tuple[Floats, ...], reach: Floats
+    ) -> Floats:
+        """Find times (n,) before which nodes (n,) are farther apart than `reach` (n,) along a direction.
+
+        Of corners that move in straight lines, how far a node reaches along a direction is convex in time. So
+        the gap is not below a linear function of time.
+        """
+        a0, a1, b0, b1 = centers
+        direction = normalized(b0 - a0)
+        gaps = []
+        for start, end, nodes_a, nodes_b in (
+            (a0, b0, self._a.start, self._b.start),
+            (a1, b1, self._a.end, self._b.end),
+        ):
+            ahead = self._a.extents(nodes_a, row, i, direction, self._a.radii(nodes_a, row, i))
+            behind = self._b.extents(nodes_b, row, j, -direction, self._b.radii(nodes_b, row, j))
+            gaps.append(dot(end - start, direction) - ahead - behind - reach)
+        first, last = gaps
+        with np.errstate(divide="ignore", invalid="ignore"):
+            time = first / (first - last)
+        return np.where(first > 0, np.where(last > 0, np.inf, time * (1 - DISTANCE_ROUNDING)), 0.0)
+
+    def values(self, row: Ints, i: Ints, j: Ints, low: Floats) -> Floats:
+        first, second = MovingTriangles(*self._a.corners(row, i)), MovingTriangles(*self._b.corners(row, j))
+        time, is_resolved = first_impacts_of_triangles(
+            first, second, self._clearance[row], low, self.best[row], self._gap[row]
+        )
+        np.minimum.at(self.unresolved, row[~is_resolved], time[~is_resolved])
+        return time
 
 
 def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:

@@ -15,7 +15,7 @@ from addon.core.sweep.mesh_mesh import (
     MovingTriangles,
     _triangle_entry_times,
     first_impact_mesh_mesh,
-    first_impact_triangle_pairs,
+    first_impacts_of_triangles,
 )
 from tests.core import meshes
 from tests.tiers import times
@@ -38,9 +38,10 @@ def brute_force(a: MovingMesh, b: MovingMesh, clearance: float = 0.0) -> float:
     """First time over all pairs of triangles, without bounding spheres."""
     (p0, p1), (q0, q1) = ((mesh.start.corners(), mesh.end.corners()) for mesh in (a, b))
     i, j = (index.ravel() for index in np.indices((len(p0), len(q0))))
-    return first_impact_triangle_pairs(
+    times, _ = first_impacts_of_triangles(
         MovingTriangles(p0[i], p1[i]), MovingTriangles(q0[j], q1[j]), clearance
-    )[0]
+    )
+    return float(np.fmin.reduce(times))
 
 
 def assert_like_brute_force(a: MovingMesh, b: MovingMesh, clearance: float = 0.0) -> float:
@@ -50,7 +51,7 @@ def assert_like_brute_force(a: MovingMesh, b: MovingMesh, clearance: float = 0.0
     if not math.isnan(truth):
         pair = (mesh.triangles(np.array([k])) for mesh, k in ((a, found.i), (b, found.j)))
         np.testing.assert_allclose(
-            first_impact_triangle_pairs(*pair, clearance)[0], truth, rtol=0, atol=1e-11
+            first_impacts_of_triangles(*pair, clearance)[0][0], truth, rtol=0, atol=1e-11
         )
         point, normal = found.point_and_normal(a, b)
         assert point.shape == (3,)

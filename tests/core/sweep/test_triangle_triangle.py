@@ -11,7 +11,7 @@ import pytest
 from addon.core.distance.mesh_mesh import separation_triangle_triangle
 from addon.core.shapes.primitives import triangles_from_corners
 from addon.core.sweep import mesh_mesh
-from addon.core.sweep.mesh_mesh import MovingTriangles, contact_normals, first_impact_triangle_pairs
+from addon.core.sweep.mesh_mesh import MovingTriangles, contact_normals, first_impacts_of_triangles
 from tests.core import meshes
 from tests.tiers import times
 
@@ -20,9 +20,8 @@ FLAT = np.array([[-4.0, -4, 0], [8, -4, 0], [-4, 8, 0]])
 
 
 def times_of(a: MovingTriangles, b: MovingTriangles, *rest: float) -> np.ndarray:
-    """Compute times of impact (m,), one call for each pair."""
-    rows = [np.array([k]) for k in range(len(a.start))]
-    return np.array([first_impact_triangle_pairs(a.take(row), b.take(row), *rest)[0] for row in rows])
+    """Compute times of impact (m,)."""
+    return first_impacts_of_triangles(a, b, *rest)[0]
 
 
 def distances(a: MovingTriangles, b: MovingTriangles, times: np.ndarray) -> np.ndarray:
@@ -74,11 +73,12 @@ def test_first_of_many_pairs_is_returned_and_none_after_until():
     a, b = random_motion(1200, 2.0, 0.3, 5), random_motion(1200, 2.0, 0.3, 6)
     found = times_of(a.take(np.arange(60)), b.take(np.arange(60)))
     later = np.arange(60)[~(found <= 0.05)]
-    first, which, _ = first_impact_triangle_pairs(a.take(later), b.take(later))
-    assert first == np.nanmin(found[later])
-    assert which == np.nanargmin(found[later])
-    assert first_impact_triangle_pairs(a.take(later), b.take(later), 0.0, 0.0, first * 0.99)[1] == -1
-    assert first_impact_triangle_pairs(a, b)[0] == 0
+    first, until = np.nanmin(found[later]), np.nanmedian(found[later])
+    np.testing.assert_array_equal(times_of(a.take(later), b.take(later)), found[later])
+    assert np.isnan(times_of(a.take(later), b.take(later), 0.0, 0.0, first * 0.99)).all()
+    limited = times_of(a.take(later), b.take(later), 0.0, 0.0, until)
+    np.testing.assert_array_equal(limited, np.where(found[later] <= until, found[later], np.nan))
+    assert np.nanmin(times_of(a, b)) == 0
 
 
 def test_corners_are_exact_at_both_ends():
@@ -92,10 +92,8 @@ def test_corners_are_exact_at_both_ends():
 def test_pairs_that_take_too_many_steps_are_not_resolved_before_they_touch(steps, monkeypatch):
     a, b = random_motion(60, 1.2, 2.0, 1), random_motion(60, 1.2, 2.0, 2)
     exact = times_of(a, b)
-    rows = [np.array([k]) for k in range(len(exact))]
     monkeypatch.setattr(mesh_mesh, "_MAX_STEPS", steps)
-    found = [first_impact_triangle_pairs(a.take(row), b.take(row)) for row in rows]
-    reached, is_resolved = (np.array([each[k] for each in found]) for k in (0, 2))
+    reached, is_resolved = first_impacts_of_triangles(a, b)
     hit = ~np.isnan(exact)
     assert (reached[hit] <= exact[hit]).all()
     assert (reached[hit] < exact[hit]).any()
@@ -178,10 +176,10 @@ def test_edges_that_slide_past_each_other_touch_no_earlier_than_they_are_close()
     assert least == 295
     for third in (0, 1):
         a, b = (MovingTriangles(*SLIDING[:, edge][:, None, [0, 1, third]]) for edge in (0, 1))
-        for found in (first_impact_triangle_pairs(a, b), first_impact_triangle_pairs(b, a)):
-            assert found.is_resolved
-            if found.pair >= 0:
-                assert exact_squared_distance(SLIDING, Fraction(found.time)) < CLOSE**2
+        for time, is_resolved in (first_impacts_of_triangles(a, b), first_impacts_of_triangles(b, a)):
+            assert is_resolved.all()
+            if not np.isnan(time[0]):
+                assert exact_squared_distance(SLIDING, Fraction(time[0])) < CLOSE**2
 
 
 @pytest.mark.parametrize("seed", range(times(30, quick=6)))
@@ -196,13 +194,13 @@ def test_edges_that_slide_at_random_touch_only_where_exact_fractions_say_so(seed
     edges = np.array([ends, moved]) + rng.normal(size=(2, 2, 2, 3)) * 10.0 ** rng.uniform(-12, -8)
     edges[:, 1] += offset
     a, b = (MovingTriangles(*edges[:, edge][:, None, [0, 1, 1]]) for edge in (0, 1))
-    found = first_impact_triangle_pairs(a, b)
+    (time,), (is_resolved,) = first_impacts_of_triangles(a, b)
     least = min(exact_squared_distance(edges, Fraction(k, 300)) for k in range(301))
-    if found.pair >= 0 and found.is_resolved:
+    if not np.isnan(time) and is_resolved:
         # The cross product of edges whose directions agree to the root of float64's precision is rounding.
         size = Fraction(float(np.ptp(edges, axis=(0, 1, 2)).max()))
-        assert exact_squared_distance(edges, Fraction(found.time)) < (size / 2**26) ** 2
-    assert found.is_resolved or least < Fraction(1, 10**5) ** 2
+        assert exact_squared_distance(edges, Fraction(time)) < (size / 2**26) ** 2
+    assert is_resolved or least < Fraction(1, 10**5) ** 2
 
 
 # --- closed forms ----------------------------------------------------------------------------------------
@@ -243,7 +241,7 @@ def test_triangle_falling_on_face_from_height_3(corners):
 
 def test_contact_at_the_end_is_found_by_a_search_that_begins_there():
     still, falling = dropped([[0, 0, 3], [1, 0, 5], [0, 1, 4]], 3.0, 1)
-    assert first_impact_triangle_pairs(still, falling, begin=1.0) == (1.0, 0, True)
+    assert first_impacts_of_triangles(still, falling, begin=1.0) == (np.ones(1), np.ones(1, dtype=bool))
 
 
 @pytest.mark.parametrize("scale", [2.0**-40, 1.0, 2.0**40])
@@ -253,7 +251,7 @@ def test_slack_is_a_length(scale):
         MovingTriangles(moving.start * scale, moving.end * scale)
         for moving in dropped([[0, 0, 3], [1, 0, 5], [0, 1, 4]], 6.0, 1)
     )
-    assert 0.4 - 1e-12 <= first_impact_triangle_pairs(*pair, slack=0.6 * scale)[0] <= 0.5
+    assert 0.4 - 1e-12 <= first_impacts_of_triangles(*pair, slack=0.6 * scale)[0][0] <= 0.5
 
 
 def test_coplanar_triangles_touch_or_pass():
@@ -309,9 +307,8 @@ def test_contact_normal_at_a_clearance_is_direction_between_closest_corners(size
 @pytest.mark.smoke
 def test_empty_batch_has_no_impact():
     none = MovingTriangles(np.zeros((0, 3, 3)), np.zeros((0, 3, 3)))
-    time, which, _ = first_impact_triangle_pairs(none, none)
-    assert np.isnan(time)
-    assert which == -1
+    time, is_resolved = first_impacts_of_triangles(none, none)
+    assert time.shape == is_resolved.shape == (0,)
 
 
 def test_gap_that_opens_and_closes_again_is_positive_no_longer_than_that():

@@ -1,0 +1,110 @@
+"""Signed separation, overlap and closest points of pairs of meshes at one time.
+
+Sign: positive for the distance of the surfaces. Meshes overlap where surfaces touch or cross, or a closed
+component of one mesh holds a component of the other. Of surfaces that cross, the separation is how far the
+corners of both may be elsewhere so that they still cross, negative: no depth, but a proof of the contact. Of
+components inside, it is the distance of the surfaces, negative. Margins around surfaces reduce it.
+
+Guarantee: the sign is exact up to float64 rounding of the largest coordinate. Surfaces that touch without
+crossing have the separation 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mesh.meshes import Meshes, MovingNodes, distinct_objects, moving_nodes
+from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, length, transform_points
+from ..shapes.primitives import triangles_from_corners
+from .crossings import crossing_margins
+from .mesh_mesh import closest_points_triangle_triangle, closest_triangles
+from .separating_axis import WitnessPoints
+
+
+def separation_meshes(a: Meshes, b: Meshes) -> Floats:
+    """Compute the signed separations (...) of meshes whose batches broadcast. See the module."""
+    batch = np.broadcast_shapes(a.shape, b.shape)
+    first, second = (each.broadcast_to(batch).reshaped((-1,)) for each in (a, b))
+    count = len(first.margin)
+    nodes = moving_nodes((first, first), (second, second))
+    inner = balls_overlap(first, second)
+    result, rows = -inner, np.flatnonzero(~(inner > 0))
+    if len(rows):
+        limit = np.full(count, np.inf)
+        distance, triangles = closest_triangles(*nodes, limit, rows)
+        result[rows] = distance[rows]
+        crossing = rows[distance[rows] == 0]
+        result[crossing] = -np.maximum(margins_of_crossings(*nodes, crossing, triangles[:, crossing]), 0.0)
+        apart = rows[distance[rows] > 0]
+        inside = apart[are_inside(first[apart], second[apart])]
+        result[inside] *= -1
+    return (result - first.margin - second.margin).reshape(batch)
+
+
+def overlaps_meshes(a: Meshes, b: Meshes) -> Bools:
+    """Decide which meshes (...) overlap."""
+    return np.asarray(separation_meshes(a, b) <= 0)
+
+
+def witness_points_meshes(a: Meshes, b: Meshes) -> WitnessPoints:
+    """Closest points of meshes whose batches broadcast, and the normals from the first to the second.
+
+    Where surfaces touch or cross, a shared point of two triangles, and the axis along which these overlap
+    least. Margins move the points of each along the normal.
+    """
+    batch = np.broadcast_shapes(a.shape, b.shape)
+    first, second = (each.broadcast_to(batch).reshaped((-1,)) for each in (a, b))
+    nodes = moving_nodes((first, first), (second, second))
+    rows = np.arange(len(first.margin))
+    _, triangles = closest_triangles(*nodes, np.full(len(rows), np.inf), rows)
+    pair = (
+        triangles_from_corners(each.corners_at_once(each.start, rows, node))
+        for each, node in zip(nodes, triangles, strict=True)
+    )
+    on_a, on_b, normal = closest_points_triangle_triangle(*pair)
+    on_a, on_b = on_a + normal * first.margin[:, None], on_b - normal * second.margin[:, None]
+    return WitnessPoints(*(each.reshape(*batch, 3) for each in (on_a, on_b, normal)))
+
+
+def margins_of_crossings(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> Floats:
+    """Compute `crossing_margins` (r,) of triangles (2, r) of pairs of meshes in rows (r,)."""
+    corners = [each.corners(rows, node) for each, node in zip((a, b), triangles, strict=True)]
+    return crossing_margins(*corners[0], *corners[1])
+
+
+def balls_overlap(a: Meshes, b: Meshes) -> Floats:
+    """Compute by how much balls within the meshes (m,) overlap: then the meshes do, too; -inf for unknown."""
+    first, second = a.inner_radii(), b.inner_radii()
+    overlap = first + second - length(b.center - a.center)
+    return np.where((first > 0) & (second > 0), overlap, -np.inf)
+
+
+def are_inside(a: Meshes, b: Meshes) -> Bools:
+    """Decide for which pairs (m,) of meshes with disjoint surfaces a component of one is inside the other."""
+    return _have_component_inside(a, b) | _have_component_inside(b, a)
+
+
+def _have_component_inside(a: Meshes, b: Meshes) -> Bools:
+    """Decide for which pairs (m,) a component of the first is inside the second: one point of each counts."""
+    result = np.zeros(a.shape, dtype=bool)
+    inner, outer = a.aabb(), b.aabb()
+    rows = np.flatnonzero(((inner.min <= outer.max) & (outer.min <= inner.max)).all(axis=-1))
+    if not len(rows):
+        return result
+    kinds, which = distinct_objects(a.nodes[rows])
+    points = [each.component_corners for each in kinds]
+    counts = np.array([len(each) for each in points])
+    starts = np.cumsum(counts) - counts
+    every = np.concatenate(points)[concatenated_ranges(starts[which], counts[which])]
+    row = rows.repeat(counts[which])
+    world = transform_points(a.matrix[row], every)
+    is_within = ((world >= outer.min[row]) & (world <= outer.max[row])).all(axis=-1)
+    row, world = row[is_within], world[is_within]
+    is_solid = np.linalg.matrix_rank(b.matrix[:, :3, :3]) == 3
+    for kind in distinct_objects(b.nodes[row])[0] if len(row) else ():
+        # A flat image of a mesh has nothing inside.
+        of_kind = np.flatnonzero((b.nodes[row] == kind) & is_solid[row])
+        matrix = b.matrix[row[of_kind]]
+        local = np.linalg.solve(matrix[:, :3, :3], (world[of_kind] - matrix[:, :3, 3])[..., None])[..., 0]
+        result[row[of_kind[kind.surface.contains(local)]]] = True
+    return result

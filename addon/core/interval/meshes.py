@@ -1,0 +1,237 @@
+"""Contacts of pairs of moving meshes over one interval, in which their corners move in straight lines.
+
+Pairs are decided by balls within the meshes, or swept from both ends. Surfaces that are nowhere within the
+clearance and the deviation are apart for certain. A pair is in contact throughout for certain where balls
+within both overlap, one is inside the other, or an edge crosses a triangle at all times.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..distance.mesh_mesh import closest_points_triangle_triangle, closest_triangles
+from ..distance.meshes import are_inside, margins_of_crossings
+from ..mesh.meshes import (
+    Meshes,
+    MovingNodes,
+    interpolated_meshes,
+    longest_paths,
+    moving_nodes,
+    velocities_of_meshes,
+)
+from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
+from ..shapes.primitives import triangles_from_corners
+from ..sweep.mesh_mesh import first_impacts_of_meshes
+from .pair_motion import IntervalContacts, PairMotion
+from .rotating import Tangents, minimum_by_tangents
+
+_MORE = 1e-9
+"""Part of a distance that is added to bounds of it, for rounding."""
+_FALL = 0.75
+"""Part of an interval by which separations are extrapolated from the middle: a half, and more."""
+_RESOLUTION = 2e-3
+"""Part of a pair's size: separations that are less by this need not be found."""
+
+
+def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: Floats) -> IntervalContacts:
+    """Solve the contacts of meshes over an interval: see the module.
+
+    Never late, and exact up to the time in which a gap of float64 rounding closes. Meshes may part between
+    the first contact and the last one. Of pairs in contact, the least separation is given as 0.
+
+    pairs : PairMotion, batch (m,). Of meshes.
+    clearance : Pairs closer than this are in contact.
+    deviation : (m,) float64. Deviation of both together from linear motion.
+    Returns contacts : IntervalContacts, (m,). Times in [0, 1].
+    """
+    moving = _MovingPairs.of(pairs)
+    margin = np.maximum(moving.a.margin + moving.b.margin, moving.a_end.margin + moving.b_end.margin)
+    contacts = IntervalContacts(*np.zeros((6, len(deviation))))
+    overlap = _overlap_throughout(moving)
+    contacts.leave[:], contacts.high[:] = 1.0, -(overlap + margin)
+    rows = np.flatnonzero(~(overlap > 0))
+    if len(rows):
+        swept = _swept(moving.take(rows), clearance, deviation[rows], margin[rows])
+        contacts.assign(rows, swept)
+    return contacts
+
+
+def minimum_separation_of_meshes(
+    pairs: PairMotion, contacts: IntervalContacts, cutoff: Floats
+) -> tuple[Floats, Floats]:
+    """Find the least separation (m,) of meshes over an interval, and its time (m,): the least of samples.
+
+    Approximate: within a small part of the size of the smaller mesh, if the separation has one minimum.
+
+    pairs : PairMotion, batch (m,). Of meshes.
+    contacts : IntervalContacts, (m,). Of these: nothing is searched where they touch.
+    cutoff : (m,) float64. Only smaller separations are searched for.
+    """
+    least, least_time = contacts.least.copy(), contacts.least_time.copy()
+    apart = np.flatnonzero(np.isnan(contacts.enter))
+    least[apart], least_time[apart] = _least_separations(_MovingPairs.of(pairs.take(apart)), cutoff[apart])
+    return least, least_time
+
+
+def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:
+    """Search the least separations (m,) below a cutoff (m,), and their times (m,); infinite for none."""
+    path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
+    count = len(path)
+    least, least_time = np.full(count, np.inf), np.zeros(count)
+    # In the middle of the interval they are as near as at any time, but for half of the path.
+    middle = moving.tangents_at(np.full(count, 0.5), cutoff + path / 2)
+    # As far as the slope there shows, they come nearer than the cutoff.
+    rows = np.flatnonzero(middle.value - _FALL * np.abs(middle.slope) < cutoff)
+    if not len(rows):
+        return least, least_time
+    moving, middle = moving.take(rows), middle.take(rows)
+    end = np.where(middle.slope > 0, 0.0, 1.0)
+    nearer = moving.tangents_at(end, np.full(len(rows), np.inf))
+    is_less = nearer.value < middle.value
+    least[rows] = np.where(is_less, nearer.value, middle.value)
+    least_time[rows] = np.where(is_less, end, 0.5)
+    # The slopes on both sides of a minimum have different signs.
+    between = np.flatnonzero(nearer.slope * middle.slope < 0)
+    if len(between):
+        columns = zip(middle.take(between), nearer.take(between), strict=True)
+        is_first = end[between] == 0
+        samples = Tangents(*(np.where(is_first, (y, x), (x, y)) for x, y in columns))
+        found = minimum_by_tangents(moving.take(between), samples)
+        least[rows[between]], least_time[rows[between]] = found
+    return least, least_time
+
+
+class _MovingPairs(Table):
+    """Pairs of meshes (m,) at both ends of an interval.
+
+    size : (m,) float64. Radius of the sphere around the smaller mesh.
+    """
+
+    a: Meshes
+    a_end: Meshes
+    b: Meshes
+    b_end: Meshes
+    size: Floats
+
+    @classmethod
+    def of(cls, pairs: PairMotion) -> _MovingPairs:
+        """Take pairs whose shapes are meshes."""
+        a, a_end, b, b_end = pairs
+        assert isinstance(a, Meshes) and isinstance(b, Meshes), "other shapes have other methods"
+        assert isinstance(a_end, Meshes) and isinstance(b_end, Meshes), "shapes keep their kind"
+        return cls(a, a_end, b, b_end, np.minimum(a.around()[1], b.around()[1]))
+
+    def nodes(self) -> tuple[MovingNodes, MovingNodes]:
+        """Return the nodes of both meshes."""
+        return moving_nodes((self.a, self.a_end), (self.b, self.b_end))
+
+    def tangents_at(self, time: Floats, limit: Floats | None = None) -> Tangents:
+        """Separations (m,) at times (m,), and slopes; infinite where they are not below a limit (m,)."""
+        a, b = interpolated_meshes(self.a, self.a_end, time), interpolated_meshes(self.b, self.b_end, time)
+        nodes, margin = moving_nodes((a, a), (b, b)), a.margin + b.margin
+        limit = np.full(len(time), np.inf) if limit is None else limit + margin
+        distance, triangles = closest_triangles(*nodes, limit, slack=_RESOLUTION * self.size)
+        value, slope = np.full(len(time), np.inf), np.zeros(len(time))
+        rows = np.flatnonzero(triangles[0] >= 0)
+        value[rows] = (distance - margin)[rows]
+        corners = (
+            triangles_from_corners(each.corners_at_once(each.start, rows, node[rows]))
+            for each, node in zip(nodes, triangles, strict=True)
+        )
+        on_a, on_b, normal = closest_points_triangle_triangle(*corners)
+        velocity = velocities_of_meshes(self.b[rows], self.b_end[rows], b[rows], on_b)
+        velocity -= velocities_of_meshes(self.a[rows], self.a_end[rows], a[rows], on_a)
+        slope[rows] = dot(velocity, normal)
+        return Tangents(time, value, slope)
+
+
+def _overlap_throughout(moving: _MovingPairs) -> Floats:
+    """Compute by how much balls within both meshes (m,) overlap at all times, at least; -inf for unknown."""
+    total, is_known = np.zeros(len(moving.size)), np.full(len(moving.size), True)
+    for start, end in ((moving.a, moving.a_end), (moving.b, moving.b_end)):
+        first, last = start.inner_radii(), end.inner_radii()
+        # Between both ends a matrix that changes linearly may scale less than at either, by half of this.
+        change = end.matrix[:, :3, :3] - start.matrix[:, :3, :3]
+        shrunk = np.sqrt((change * change).sum(axis=(-2, -1))) * start.around()[1]
+        total = total + (first + last - shrunk) / 2
+        is_known = is_known & (first > 0) & (last > 0) & (start.nodes == end.nodes)
+    first, last = (
+        length(b.center - a.center) for a, b in ((moving.a, moving.b), (moving.a_end, moving.b_end))
+    )
+    return np.where(is_known, total - np.maximum(first, last), -np.inf)
+
+
+class _Spans(NamedTuple):
+    """Contacts of the surfaces of pairs (m,) in linear motion.
+
+    enter, leave : (m,) float64. First and last time; NaN for none.
+    is_near : (m,) bool. Whether the surfaces are within the clearance and the deviation at any time.
+    touching : Two of (2, m) int64. Triangles that touch at the start, and at the end; -1 for none.
+    """
+
+    enter: Floats
+    leave: Floats
+    is_near: Bools
+    touching: tuple[Ints, Ints]
+
+
+def _contacts_of_surfaces(a: MovingNodes, b: MovingNodes, nearest: Floats, reach: Floats) -> _Spans:
+    """Sweep pairs (m,) from both ends, for contacts within `nearest` (m,), and within the larger `reach`."""
+    back = a.reversed_in_time(), b.reversed_in_time()
+    # Meshes that touch at an end need no sweep, which takes longer.
+    limit = np.nextafter(nearest, np.inf)
+    at_start, at_end = closest_triangles(a, b, limit)[1], closest_triangles(*back, limit)[1]
+    begins, ends = at_start[0] >= 0, at_end[0] >= 0
+    earliest, rows = np.zeros(len(nearest)), np.flatnonzero(~begins)
+    earliest[rows] = first_impacts_of_meshes(a, b, reach, rows=rows).time[rows]
+    is_near = ~np.isnan(earliest)
+    enter, leave = np.where(begins, 0.0, np.nan), np.where(ends, 1.0, np.nan)
+    rows = np.flatnonzero(is_near & ~begins)
+    enter[rows] = first_impacts_of_meshes(a, b, nearest, np.nan_to_num(earliest), rows=rows).time[rows]
+    rows = np.flatnonzero(~np.isnan(enter) & ~ends)
+    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest, rows=rows).time[rows]
+    # Because of rounding, a graze may be found in one direction of time only.
+    return _Spans(np.fmin(enter, leave), np.fmax(leave, enter), is_near, (at_start, at_end))
+
+
+def _swept(moving: _MovingPairs, clearance: float, deviation: Floats, margin: Floats) -> IntervalContacts:
+    """Solve the contacts of pairs (m,) that balls do not decide."""
+    a, b = moving.nodes()
+    # A little more, because a pair is apart for certain where it is farther than the deviation.
+    reach = (clearance + deviation) * (1 + _MORE)
+    enter, leave, is_near, touching = _contacts_of_surfaces(a, b, clearance + margin, reach + margin)
+    low = np.maximum(np.where(is_near, clearance, reach), _lowest_by_spheres(moving))
+    high = np.full(len(low), np.inf)
+    # Of triangles that touch at both ends, the crossing of either may last throughout.
+    for triangles in touching:
+        rows = np.flatnonzero((enter == 0) & (leave == 1) & (high == np.inf) & (triangles[0] >= 0))
+        crossing = margins_of_crossings(a, b, rows, triangles[:, rows])
+        high[rows] = np.where(crossing > 0, -(crossing + margin[rows]), np.inf)
+    # One that is inside at the start is in contact until the surfaces part. Then it may be inside or outside.
+    rows = np.flatnonzero(~(enter == 0))
+    rows = rows[are_inside(moving.a[rows], moving.b[rows])]
+    enter[rows], leave[rows] = 0.0, np.where(np.isnan(leave[rows]), 1.0, leave[rows])
+    rows = rows[~is_near[rows]]
+    high[rows] = -reach[rows]
+    rows = np.flatnonzero(leave < 1)
+    leave[rows[are_inside(moving.a_end[rows], moving.b_end[rows])]] = 1.0
+    is_touching = ~np.isnan(enter)
+    low[is_touching] = 0.0
+    least = np.where(is_touching, 0.0, np.inf)
+    return IntervalContacts(enter, leave, least, np.nan_to_num((enter + leave) / 2), low, high)
+
+
+def _lowest_by_spheres(moving: _MovingPairs) -> Floats:
+    """Bound the separations (m,) of meshes over an interval from below, by the spheres around them."""
+    shapes = moving.a, moving.b, moving.a_end, moving.b_end
+    (a, radius_a), (b, radius_b), (a_end, radius_a_end), (b_end, radius_b_end) = (
+        each.around() for each in shapes
+    )
+    reach = np.maximum(radius_a, radius_a_end) + np.maximum(radius_b, radius_b_end)
+    start, change = b - a, (b_end - a_end) - (b - a)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        time = np.clip(np.nan_to_num(-dot(start, change) / dot(change, change)), 0, 1)
+    gap = length(start + time[:, None] * change) - reach
+    return np.asarray(gap - _MORE * (np.abs(gap) + reach))
