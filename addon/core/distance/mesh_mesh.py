@@ -384,7 +384,7 @@ def _posed(
         pose = None if matrix is None else as_floats(matrix, f"matrix_{name}", (4, 4))
         if pose is not None and pose.ndim != 2:
             raise InvalidShapeError(f"matrix_{name}: one (4, 4) is needed, not {pose.shape}")
-        posed.append(PosedMesh.of(mesh, pose))
+        posed.append(PosedMesh.of(mesh.nodes, pose))
     return posed[0], posed[1]
 
 

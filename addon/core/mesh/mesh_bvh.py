@@ -28,7 +28,6 @@ from ..shapes.primitives import closest_on_triangle, triangle_corners, triangles
 from ..trees.builder import TrianglePartition, partition_triangles
 from ..trees.sphere_tree import inner_nodes_upward, leaves_in_order, level_starts
 from .containment import ClosedSurface, ConnectedComponents
-from .triangle_mesh import TriangleMesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +60,9 @@ class MeshBvh:
     tree: TrianglePartition
 
     @classmethod
-    def of(cls, mesh: TriangleMesh) -> MeshBvh:
-        """Build the nodes of a mesh in its own space."""
-        return cls.from_tree(partition_triangles(mesh.triangles, 1), triangle_corners(mesh.triangles))
+    def of(cls, triangles: Triangle) -> MeshBvh:
+        """Build the nodes of a mesh in its own space from its triangles (t,)."""
+        return cls.from_tree(partition_triangles(triangles, 1), triangle_corners(triangles))
 
     @classmethod
     def from_tree(cls, tree: TrianglePartition, corners: Floats) -> MeshBvh:
@@ -195,9 +194,8 @@ class PosedMesh:
     matrix: Floats | None = None
 
     @classmethod
-    def of(cls, mesh: TriangleMesh, matrix: Floats | None = None) -> PosedMesh:
-        """Pose a mesh by an affine matrix (4, 4), or leave it in its own space."""
-        nodes = MeshBvh.of(mesh)
+    def of(cls, nodes: MeshBvh, matrix: Floats | None = None) -> PosedMesh:
+        """Pose the nodes of a mesh by an affine matrix (4, 4), or leave them in their space."""
         return cls(nodes, nodes.tree.order, matrix)
 
     @cached_property

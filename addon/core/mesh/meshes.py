@@ -23,6 +23,7 @@ from ..numeric.arrays import (
     as_floats,
     cross,
     dot,
+    first_index,
     length,
     transform_points,
     transform_vectors,
@@ -68,9 +69,8 @@ class Meshes(Batched):
         listed = [meshes] if isinstance(meshes, TriangleMesh) else list(meshes)
         for mesh in listed:
             require_type(mesh, TriangleMesh, "meshes")
-        known = {id(mesh): MeshBvh.of(mesh) for mesh in listed}
         nodes = np.empty(len(listed), dtype=object)
-        nodes[:] = [known[id(mesh)] for mesh in listed]
+        nodes[:] = [mesh.nodes for mesh in listed]
         given = nodes[0] if isinstance(meshes, TriangleMesh) else nodes
         batch = common_batch("meshes", np.shape(given), poses.shape[:-2])
         whole = np.empty(batch, dtype=object)
@@ -88,7 +88,9 @@ class Meshes(Batched):
 
     def padded(self, amount: ArrayLike) -> Meshes:
         """Return the meshes with more around their surfaces, as a sphere with a larger radius."""
-        margin = self.margin + np.asarray(amount, dtype=np.float64)
+        margin = self.margin + self._broadcastable(amount, "amount")
+        if (margin < 0).any():
+            raise InvalidShapeError(f"amount: element {first_index(margin < 0)} makes a margin negative")
         batch = margin.shape
         return Meshes.unchecked(
             np.broadcast_to(self.nodes, batch), np.broadcast_to(self.matrix, (*batch, 4, 4)), margin

@@ -24,6 +24,7 @@ from ..shapes.primitives import closest_on_triangle
 from ..trees.builder import TrianglePartition, partition_triangles, sphere_tree_from_triangles
 from ..trees.sphere_tree import SphereTree, inner_nodes_upward, leaves_in_order
 from ..trees.traversal import SINGLE_NODE, NodePairBounds, NodePairs, find_candidate_leaf_pairs
+from .mesh_bvh import MeshBvh
 
 LEAF_TRIANGLES = 8
 """Triangles in a leaf: measuring this many costs as much as traversing the levels that would split them."""
@@ -189,6 +190,11 @@ class TriangleMesh:
     def partition(self) -> TrianglePartition:
         """Nodes of the sphere tree of `parts`, without the spheres: half as much work."""
         return partition_triangles(self.triangles, LEAF_TRIANGLES)
+
+    @cached_property
+    def nodes(self) -> MeshBvh:
+        """Nodes of the tree down to single triangles."""
+        return MeshBvh.of(self.triangles)
 
     @cached_property
     def parts(self) -> MeshParts:

@@ -248,7 +248,7 @@ class _Body:
     @cached_property
     def _at_rest(self) -> PosedMesh:
         """The mesh in its own space, which matrices move. A mesh that deforms needs only its tree."""
-        return PosedMesh.of(self._mesh)
+        return PosedMesh.of(self._mesh.nodes)
 
     def state(self, given: ArrayLike | DeformedMesh, known: Sequence[_Faces | None]) -> _State:
         """Validate a pose, always of the same kind, and apply it.

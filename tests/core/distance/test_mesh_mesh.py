@@ -143,7 +143,7 @@ def test_nodes_fitted_to_deformed_mesh_enclose_it():
     assert (nodes.child_count[-t:] == 0).all()
     other = CUBE + np.array([6, 2, 1])
     order = mesh_of(rest).parts.tree.order
-    posed, still = PosedMesh(nodes, order), PosedMesh.of(mesh_of(other))
+    posed, still = PosedMesh(nodes, order), PosedMesh.of(mesh_of(other).nodes)
     truth = brute_force(bent, other)
     assert truth > 0
     assert posed_within(posed, still, truth * 1.0000001)

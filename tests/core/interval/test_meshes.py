@@ -280,7 +280,7 @@ def test_cubes_with_margins_are_proven_to_be_in_contact_up_to_the_shift_that_par
 
 def grown(start: np.ndarray, end: np.ndarray) -> list[Meshes]:
     """One mesh at two times, between which its corners move from some places to others."""
-    first = MeshBvh.of(Body(start).mesh)
+    first = Body(start).mesh.nodes
     shapes = []
     for nodes in (first, MeshBvh.from_tree(first.tree, end)):
         objects = np.empty(1, dtype=object)

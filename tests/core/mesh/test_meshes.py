@@ -246,7 +246,7 @@ def test_corners_of_rigid_meshes_move_in_straight_lines():
 def deforming(count: int, seed: int) -> tuple[Meshes, Meshes]:
     """Meshes of one tree each whose corners move anywhere, in poses that change too."""
     rng = np.random.default_rng(seed)
-    first = MeshBvh.of(FAMILIES["ball"].mesh)
+    first = FAMILIES["ball"].mesh.nodes
     shapes = []
     for _ in range(2):
         nodes = np.empty(count, dtype=object)
@@ -280,7 +280,7 @@ def test_other_kinds_and_times_outside_are_refused():
 
 
 def test_nodes_hold_their_triangles_between_planes_along_their_normals():
-    nodes = MeshBvh.of(FAMILIES["torus"].mesh)
+    nodes = FAMILIES["torus"].mesh.nodes
     inner = len(nodes.radius) - len(nodes.corners)
     for node in range(len(nodes.radius)):
         if node < inner:
@@ -296,6 +296,24 @@ def test_nodes_hold_their_triangles_between_planes_along_their_normals():
 
 
 def test_component_of_each_piece_has_a_corner():
-    nodes = MeshBvh.of(FAMILIES["pieces"].mesh)
+    nodes = FAMILIES["pieces"].mesh.nodes
     assert sorted(np.sign(nodes.component_corners[:, 0])) == [-1, 1]
-    assert len(MeshBvh.of(Body(octahedron()).mesh).component_corners) == 1
+    assert len(Body(octahedron()).mesh.nodes.component_corners) == 1
+
+
+@pytest.mark.parametrize(
+    ("amount", "error"),
+    [
+        ([1, 2, 3, 4], InvalidShapeError),
+        ("x", InvalidShapeError),
+        (np.nan, NonFiniteGeometryError),
+        (-5, InvalidShapeError),
+    ],
+)
+def test_invalid_paddings_are_refused(amount, error):
+    with pytest.raises(error, match="amount"):
+        Meshes(CUBE.mesh, EYES).padded(amount)
+
+
+def test_batches_of_one_mesh_have_the_same_nodes():
+    assert Meshes(CUBE.mesh, EYES).nodes[0] is Meshes([CUBE.mesh], EYES[:1]).nodes[0]

@@ -30,7 +30,7 @@ def moving(start: np.ndarray, end: np.ndarray) -> MovingMesh:
 
 def carried(corners: np.ndarray, start: np.ndarray, end: np.ndarray) -> MovingMesh:
     """Mesh in motion, from a matrix (4, 4) at each end."""
-    rest = PosedMesh.of(TriangleMesh(triangles_from_corners(corners)))
+    rest = PosedMesh.of(TriangleMesh(triangles_from_corners(corners)).nodes)
     return MovingMesh(*(PosedMesh(rest.nodes, rest.order, matrix) for matrix in (start, end)))
 
 
