@@ -68,6 +68,7 @@ SHAPES = {
     "Segment": Segment([0, 0, 0], [1, 1, 1]),
     "Triangle": Triangle([0, 0, 0], [1, 0, 0], [0, 1, 0]),
     "SphereTree": TREE,
+    "Meshes": core.Meshes(MESH, np.eye(4)),
 }
 
 
@@ -161,7 +162,7 @@ METHODS = {
     "padded": Row(
         lambda this, /, **given: this.padded(**given),
         valid(amount=0.5),
-        {"amount": ["padding", "radius", "half extents", "half length", "box", "tree"]},
+        {"amount": ["padding", "radius", "half extents", "half length", "box", "tree", "margin"]},
     ),
     "transformed": Row(
         lambda this, /, **given: this.transformed(**given),
@@ -207,6 +208,7 @@ ROWS: dict[str, Row] = {
     "Segment": Row(Segment, valid(start=[0, 0, 0], end=[1, 1, 1])),
     "Triangle": Row(Triangle, valid(a=[0, 0, 0], b=[1, 0, 0], c=[0, 1, 0], one_sided=False)),
     "TriangleMesh": Row(TriangleMesh, valid(triangles=TRIANGLES), {"triangles": ["mesh"]}),
+    "Meshes": Row(core.Meshes, valid(meshes=[MESH], matrix=np.eye(4)[None])),
     "TriangleMesh.require_same": Row(MESH.require_same, valid(other=MESH), {"other": ["meshes"]}),
     "TriangleMesh.box_triangle_pairs": Row(MESH.box_triangle_pairs, valid(boxes=BOXES)),
     "SphereTree": Row(

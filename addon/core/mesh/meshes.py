@@ -6,7 +6,7 @@ Its nodes are those of `MeshBvh`, whose spheres each matrix carries along.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -64,7 +64,7 @@ class Meshes(Batched):
     def __init__(self, meshes: TriangleMesh | Sequence[TriangleMesh], matrix: ArrayLike) -> None:
         """Pose meshes (...), or one mesh for all, by matrices (..., 4, 4)."""
         poses = as_floats(matrix, "matrix", (4, 4))
-        if not isinstance(meshes, TriangleMesh | Iterable):
+        if not isinstance(meshes, TriangleMesh | Sequence):
             raise InvalidShapeError(f"meshes: a mesh or a sequence is needed, not {type(meshes).__name__}")
         listed = [meshes] if isinstance(meshes, TriangleMesh) else list(meshes)
         for mesh in listed:
