@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from ..mesh.containment import has_component_inside
 from ..mesh.mesh_bvh import PosedMesh
-from ..mesh.meshes import MovingNodes, moving_nodes, single
+from ..mesh.meshes import MovingNodes, are_inside, moving_nodes, single
 from ..mesh.pair_search import MeshPairSearch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import require_type
@@ -41,6 +40,7 @@ from ..numeric.arrays import (
     length,
     normalized,
     power_of_two_scale,
+    unit_or_zero,
 )
 from ..numeric.batch import common_batch
 from ..numeric.tolerances import DISTANCE_ROUNDING, GAP_ROUNDING
@@ -93,9 +93,9 @@ def separating_axes(a: Floats, b: Floats) -> Floats:
     a, b : (m, 3, 3) float64. Corners, one in each row.
     Returns axes : (17, m, 3) float64. Unit vectors; zero where a degenerate triangle has none.
     """
-    sides_a, sides_b = (_unit_or_zero(corners[:, _NEXT] - corners) for corners in (a, b))
+    sides_a, sides_b = (unit_or_zero(corners[:, _NEXT] - corners) for corners in (a, b))
     normal_a, normal_b = (_normals((corners[:, _NEXT] - corners).T).T for corners in (a, b))
-    crossings = _unit_or_zero(cross(sides_a[:, :, None], sides_b[:, None])).reshape(-1, 9, 3)
+    crossings = unit_or_zero(cross(sides_a[:, :, None], sides_b[:, None])).reshape(-1, 9, 3)
     in_plane = [cross(n[:, None], sides) for n, sides in ((normal_a, sides_a), (normal_b, sides_b))]
     axes = np.concatenate([normal_a[:, None], normal_b[:, None], crossings, *in_plane], axis=1)
     return np.moveaxis(axes, 1, 0)
@@ -116,11 +116,6 @@ def best_axis(a: Floats, b: Floats, axes: Floats) -> tuple[Floats, Floats]:
     best, rows = gaps.argmax(axis=0), np.arange(len(a))
     axis, is_ahead = axes[best, rows], (ahead >= behind)[best, rows]
     return gaps[best, rows], normalized(np.where(is_ahead[:, None], axis, -axis))
-
-
-def _unit_or_zero(vectors: Floats) -> Floats:
-    """Normalize vectors (..., 3); zero stays zero."""
-    return np.where((vectors != 0).any(axis=-1)[..., None], normalized(vectors), 0.0)
 
 
 def _closest(a: Triangle, b: Triangle) -> tuple[WitnessPoints, Floats]:
@@ -227,7 +222,7 @@ def _normals(sides: Floats) -> Floats:
     longest, every = dot_first(sides, sides).argmax(axis=0), np.arange(sides.shape[-1])
     along, other = sides[:, longest, every], sides[:, (longest + 1) % 3, every]
     across = other * dot_first(along, along) - dot_first(other, along) * along
-    return _unit_or_zero(cross_first(along, _unit_or_zero(across.T).T).T).T
+    return unit_or_zero(cross_first(along, unit_or_zero(across.T).T).T).T
 
 
 def _add_crossings(p: Floats, q: Floats, on_p: Floats, on_q: Floats) -> None:
@@ -356,13 +351,7 @@ def posed_overlap(a: PosedMesh, b: PosedMesh) -> bool:
 
     a, b : In world space.
     """
-    if posed_within(a, b, 0.0):
-        return True
-    box_a, box_b = (triangles_from_corners(mesh.corners()).aabb() for mesh in (a, b))
-    extents = [(box.min.min(axis=0), box.max.max(axis=0)) for box in (box_a, box_b)]
-    if (extents[0][0] > extents[1][1]).any() or (extents[1][0] > extents[0][1]).any():
-        return False
-    return has_component_inside(a.corners(), b.corners()) or has_component_inside(b.corners(), a.corners())
+    return posed_within(a, b, 0.0) or bool(are_inside(single(a), single(b))[0])
 
 
 def posed_within(a: PosedMesh, b: PosedMesh, clearance: float) -> bool:

@@ -1,9 +1,10 @@
 """Signed separation, overlap and closest points of pairs of meshes at one time.
 
 Sign: positive for the distance of the surfaces. Meshes overlap where surfaces touch or cross, or a closed
-component of one mesh holds a component of the other. Of surfaces that cross, the separation is how far the
-corners of both may be elsewhere so that they still cross, negative: no depth, but a proof of the contact. Of
-components inside, it is the distance of the surfaces, negative. Margins around surfaces reduce it.
+component of one mesh holds a component of the other. Then the separation is negative: no depth, but by how
+much the corners of both may be elsewhere so that they still overlap. Of balls within both it is their
+overlap; of surfaces that cross, what a crossing of an edge allows; of components inside, the distance of the
+surfaces. Margins around surfaces reduce it.
 
 Guarantee: the sign is exact up to float64 rounding of the largest coordinate. Surfaces that touch without
 crossing have the separation 0.
@@ -13,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mesh.meshes import Meshes, MovingNodes, distinct_objects, moving_nodes
-from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, length, transform_points
+from ..mesh.meshes import Meshes, MovingNodes, are_inside, moving_nodes
+from ..numeric.arrays import Bools, Floats, Ints, length
 from ..shapes.primitives import triangles_from_corners
 from .crossings import crossing_margins
 from .mesh_mesh import closest_points_triangle_triangle, closest_triangles
@@ -77,34 +78,3 @@ def balls_overlap(a: Meshes, b: Meshes) -> Floats:
     first, second = a.inner_radii(), b.inner_radii()
     overlap = first + second - length(b.center - a.center)
     return np.where((first > 0) & (second > 0), overlap, -np.inf)
-
-
-def are_inside(a: Meshes, b: Meshes) -> Bools:
-    """Decide for which pairs (m,) of meshes with disjoint surfaces a component of one is inside the other."""
-    return _have_component_inside(a, b) | _have_component_inside(b, a)
-
-
-def _have_component_inside(a: Meshes, b: Meshes) -> Bools:
-    """Decide for which pairs (m,) a component of the first is inside the second: one point of each counts."""
-    result = np.zeros(a.shape, dtype=bool)
-    inner, outer = a.aabb(), b.aabb()
-    rows = np.flatnonzero(((inner.min <= outer.max) & (outer.min <= inner.max)).all(axis=-1))
-    if not len(rows):
-        return result
-    kinds, which = distinct_objects(a.nodes[rows])
-    points = [each.component_corners for each in kinds]
-    counts = np.array([len(each) for each in points])
-    starts = np.cumsum(counts) - counts
-    every = np.concatenate(points)[concatenated_ranges(starts[which], counts[which])]
-    row = rows.repeat(counts[which])
-    world = transform_points(a.matrix[row], every)
-    is_within = ((world >= outer.min[row]) & (world <= outer.max[row])).all(axis=-1)
-    row, world = row[is_within], world[is_within]
-    is_solid = np.linalg.matrix_rank(b.matrix[:, :3, :3]) == 3
-    for kind in distinct_objects(b.nodes[row])[0] if len(row) else ():
-        # A flat image of a mesh has nothing inside.
-        of_kind = np.flatnonzero((b.nodes[row] == kind) & is_solid[row])
-        matrix = b.matrix[row[of_kind]]
-        local = np.linalg.solve(matrix[:, :3, :3], (world[of_kind] - matrix[:, :3, 3])[..., None])[..., 0]
-        result[row[of_kind[kind.surface.contains(local)]]] = True
-    return result

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distance.mesh_mesh import closest_points_triangle_triangle, closest_triangles
-from ..distance.meshes import are_inside, margins_of_crossings
+from ..distance.meshes import margins_of_crossings
 from ..mesh.meshes import (
     Meshes,
     MovingNodes,
+    are_inside,
     interpolated_meshes,
     longest_paths,
     moving_nodes,

@@ -103,21 +103,6 @@ class ClosedSurface(NamedTuple):
         return np.asarray(inside)
 
 
-def has_component_inside(corners: Floats, other: Floats) -> bool:
-    """Decide whether a component of one mesh is inside another mesh. Exact like `ClosedSurface.contains`.
-
-    The surfaces must not touch: one point of each component is tested.
-
-    corners : (t, 3, 3) float64. Corners of the triangles of the mesh whose components are tested.
-    other : (u, 3, 3) float64. Corners of the other mesh, in the same space.
-    """
-    surface = ClosedSurface.of(other)
-    if not len(surface.corners):
-        return False
-    points = corners.reshape(-1, 3)[ConnectedComponents.of(corners).corner]
-    return bool(surface.contains(points).any())
-
-
 def _signed_crossings(points: Floats, corners: Floats) -> Floats:
     """(n,) 1 or -1 where the ray up from points (n, 3) crosses triangles with corners (n, 3, 3), else 0.
 

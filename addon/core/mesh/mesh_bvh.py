@@ -19,8 +19,8 @@ from ..numeric.arrays import (
     cross,
     dot_first,
     length,
-    normalized,
     transform_points,
+    unit_or_zero,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
@@ -81,19 +81,19 @@ class MeshBvh:
         faces = cross(ordered[:, 1] - ordered[:, 0], ordered[:, 2] - ordered[:, 0])
         # The sum of the normals of the triangles, which count by their areas.
         sums = np.concatenate([np.zeros((1, 3)), np.cumsum(faces, axis=0)])
-        normal = _unit_or_zero(sums[tree.parts[:, 1]] - sums[tree.parts[:, 0]])
+        normal = unit_or_zero(sums[tree.parts[:, 1]] - sums[tree.parts[:, 0]])
         points = np.ascontiguousarray(np.concatenate([ordered, centroid[:, None]], axis=1).T)
         of_nodes = _measured_nodes(tree, points, center, normal)
         leaves, starts, sizes = leaves_in_order(tree.children, tree.parts)
         first, count = tree.children[:, 0].copy(), np.full(len(center), 2)
         first[leaves], count[leaves] = len(center) + starts, sizes
         none = np.zeros(len(ordered), dtype=np.int64)
-        of_triangles = _measured(points, centroid.T, _unit_or_zero(faces).T)
+        of_triangles = _measured(points, centroid.T, unit_or_zero(faces).T)
         radius, near, lowest, highest = np.concatenate([of_nodes, of_triangles], axis=1)
         return cls(
             np.concatenate([center, centroid]),
             radius * (1 + DISTANCE_ROUNDING),
-            np.concatenate([normal, _unit_or_zero(faces)]),
+            np.concatenate([normal, unit_or_zero(faces)]),
             lowest,
             highest,
             near,
@@ -172,11 +172,6 @@ def _measured(points: Floats, center: Floats, normal: Floats) -> Floats:
     return np.stack([distances[:3].max(axis=0), distances[3], heights.min(axis=0), heights.max(axis=0)])
 
 
-def _unit_or_zero(vectors: Floats) -> Floats:
-    """Normalize vectors (n, 3); zero stays zero."""
-    return np.where((vectors != 0).any(axis=-1)[:, None], normalized(vectors), 0.0)
-
-
 @dataclass(frozen=True, eq=False)
 class PosedMesh:
     """A mesh in world space.
@@ -212,10 +207,6 @@ class PosedMesh:
         if self.matrix is not None:
             center, radius = transform_points(self.matrix, center), radius * self.max_scale
         return Sphere.unchecked(center, radius)
-
-    def near_distance(self, nodes: Ints) -> Floats:
-        """Distances (n,) from the centers of `spheres` within which each node has a triangle."""
-        return self.nodes.near_distance[nodes] * self.max_scale
 
     def corners(self, slots: Ints | slice = slice(None)) -> Floats:
         """World-space corners (n, 3, 3) of the triangles at slots (n,), by default of all."""

@@ -21,6 +21,7 @@ from ..numeric.arrays import (
     Ints,
     Table,
     as_floats,
+    concatenated_ranges,
     cross,
     dot,
     first_index,
@@ -246,7 +247,7 @@ class MovingNodes(NamedTuple):
         radius : (n,) of the spheres
         """
         which = nodes.root[row] + node
-        normal = _multiplied(nodes.normals, row, self.pool.normal[which])
+        normal = transform_vectors(nodes.normals[row], self.pool.normal[which])
         size = length(normal)
         with np.errstate(divide="ignore", invalid="ignore"):
             cosine = dot(normal, direction) / size
@@ -333,18 +334,7 @@ def interpolated_meshes(start: Meshes, end: Meshes, time: Floats) -> Meshes:
 
 def _transformed(nodes: PosedNodes, row: Ints, points: Floats) -> Floats:
     """Transform points (n, 3) by the matrices of rows (n,)."""
-    result = _multiplied(nodes.linear, row, points)
-    result += nodes.offset[row]
-    return result
-
-
-def _multiplied(linear: Floats, row: Ints, vectors: Floats) -> Floats:
-    """Multiply vectors (n, 3) by the matrices of rows (n,) from the left."""
-    matrices = linear[row]
-    result: Floats = matrices[:, :, 0] * vectors[:, :1]
-    for axis in (1, 2):
-        result += matrices[:, :, axis] * vectors[:, axis : axis + 1]
-    return result
+    return transform_vectors(nodes.linear[row], points) + nodes.offset[row]
 
 
 def _inverse_transposed(linear: Floats) -> Floats:
@@ -391,3 +381,37 @@ def longest_paths(start: Meshes, end: Meshes) -> Floats:
         before, after = (transform_points(each.matrix[row], each.nodes[row].corners) for each in (start, end))
         paths[row] = length(after - before).max()
     return np.asarray(paths)
+
+
+def are_inside(a: Meshes, b: Meshes) -> Bools:
+    """Decide for which pairs (m,) of meshes with disjoint surfaces a component of one is inside the other.
+
+    Exact like `ClosedSurface.contains`: one point of each component is tested.
+    """
+    return _have_component_inside(a, b) | _have_component_inside(b, a)
+
+
+def _have_component_inside(a: Meshes, b: Meshes) -> Bools:
+    """Decide for which pairs (m,) a component of the first is inside the second: one point of each counts."""
+    result = np.zeros(a.shape, dtype=bool)
+    inner, outer = a.aabb(), b.aabb()
+    rows = np.flatnonzero(((inner.min <= outer.max) & (outer.min <= inner.max)).all(axis=-1))
+    if not len(rows):
+        return result
+    kinds, which = distinct_objects(a.nodes[rows])
+    points = [each.component_corners for each in kinds]
+    counts = np.array([len(each) for each in points])
+    starts = np.cumsum(counts) - counts
+    every = np.concatenate(points)[concatenated_ranges(starts[which], counts[which])]
+    row = rows.repeat(counts[which])
+    world = transform_points(a.matrix[row], every)
+    is_within = ((world >= outer.min[row]) & (world <= outer.max[row])).all(axis=-1)
+    row, world = row[is_within], world[is_within]
+    # A flat image of a mesh has nothing inside.
+    is_solid = np.linalg.matrix_rank(b.matrix[row, :3, :3]) == 3
+    for kind in distinct_objects(b.nodes[row])[0] if len(row) else ():
+        of_kind = np.flatnonzero((b.nodes[row] == kind) & is_solid)
+        matrix = b.matrix[row[of_kind]]
+        local = np.linalg.solve(matrix[:, :3, :3], (world[of_kind] - matrix[:, :3, 3])[..., None])[..., 0]
+        result[row[of_kind[kind.surface.contains(local)]]] = True
+    return result

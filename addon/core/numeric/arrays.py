@@ -252,6 +252,15 @@ def normalized(vectors: Floats) -> Floats:
     return np.where(lengths > 0, scaled, np.array([1.0, 0.0, 0.0]))
 
 
+def unit_or_zero(vectors: Floats) -> Floats:
+    """Scale vectors to length 1; zero stays zero. Exact up to float64 rounding.
+
+    vectors : (..., 3) float64. Of any length.
+    Returns unit : (..., 3) float64
+    """
+    return np.where((vectors != 0).any(axis=-1)[..., None], normalized(vectors), 0.0)
+
+
 def perpendicular(vectors: Floats) -> Floats:
     """Find a unit vector perpendicular to each vector. Exact up to float64 rounding.
 

@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distance.mesh_mesh import best_axis, closest_points_triangle_triangle, separating_axes
-from ..distance.meshes import are_inside
 from ..mesh.mesh_bvh import PosedMesh
-from ..mesh.meshes import Meshes, MovingNodes, moving_nodes, single
+from ..mesh.meshes import Meshes, MovingNodes, are_inside, moving_nodes, single
 from ..mesh.pair_search import MeshPairSearch
 from ..numeric.arrays import (
     Bools,

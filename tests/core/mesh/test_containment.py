@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core.mesh.containment import ClosedSurface, has_component_inside
+from addon.core import TriangleMesh, meshes_overlap
+from addon.core.mesh.containment import ClosedSurface
+from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import meshes
 from tests.tiers import times
 
@@ -87,8 +89,14 @@ def test_open_components_contain_nothing_and_do_not_affect_closed_ones():
     assert not is_inside(points, meshes.plate(2)).any()
 
 
+def mesh_of(corners: np.ndarray) -> TriangleMesh:
+    return TriangleMesh(triangles_from_corners(corners))
+
+
 def test_each_component_is_tested_for_containment():
     outside, inside = CUBE * 0.1 + [5, 0, 0], CUBE * 0.1
-    assert has_component_inside(np.concatenate([outside, inside]), CUBE)
-    assert not has_component_inside(outside, CUBE)
-    assert not has_component_inside(inside, CUBE[2:])
+    # Their surfaces do not touch.
+    cube, opened = mesh_of(CUBE), mesh_of(CUBE[2:])
+    assert meshes_overlap(mesh_of(np.concatenate([outside, inside])), cube)
+    assert not meshes_overlap(mesh_of(outside), cube)
+    assert not meshes_overlap(mesh_of(inside), opened)
