@@ -57,8 +57,6 @@ from .fitting.oriented_box import obb_from_points
 from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_surface, cylinder_surface
 from .mesh.meshes import Meshes
 from .mesh.triangle_mesh import TriangleMesh
-from .motion.mesh_contact import MeshContact, first_mesh_contact
-from .motion.mesh_samples import DeformedMesh
 from .motion.motion import Motion, MotionBound, Obstacle, Sample, Sampler
 from .progress import ContactMotion, MotionKind, Progress
 from .scan.report import (
@@ -90,14 +88,12 @@ __all__ = [
     "ContactReport",
     "ConvexHull",
     "Cylinder",
-    "DeformedMesh",
     "EmptyGeometryError",
     "Envelopes",
     "FirstContact",
     "Impact",
     "ImpactStatus",
     "InvalidShapeError",
-    "MeshContact",
     "MeshSeparation",
     "Meshes",
     "Motion",
@@ -132,7 +128,6 @@ __all__ = [
     "cylinder_surface",
     "envelopes_over",
     "first_impact",
-    "first_mesh_contact",
     "hull_from_points",
     "mesh_separation",
     "meshes_overlap",

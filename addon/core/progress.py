@@ -27,8 +27,8 @@ class Progress(NamedTuple):
     Attributes
     ----------
     done, total : int
-        Samples evaluated, in the phase "frames"; contacts tested, in the phase "meshes"; thousandths of the
-        whole job in the others, which follow one another.
+        Samples evaluated, in the phase "frames", and in the phase "meshes", which tests contacts on meshes;
+        thousandths of the whole job in the others, which follow one another.
     time : float
         Of the latest sample, in frames.
     phase : {"frames", "meshes", "reading", "fitting", "writing"}

@@ -43,6 +43,7 @@ from .document.model import (
     Confirmation,
     DocumentContents,
     InputWarning,
+    MeshContact,
     NotVerified,
     ObjectBounds,
     Origin,

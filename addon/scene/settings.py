@@ -19,6 +19,7 @@ from ..core import (
     Aabb,
     Capsule,
     Cylinder,
+    Meshes,
     MotionKind,
     Obb,
     Sphere,
@@ -50,9 +51,10 @@ Modifiers = Literal["evaluated", "base"]
 PlainShape = Literal["sphere", "aabb", "obb"]
 """Shapes of bounds with one volume that need the vertices alone."""
 
-ShapeName = Literal["aabb", "sphere", "obb", "spheres", "capsule", "compound"]
+ShapeName = Literal["aabb", "sphere", "obb", "spheres", "capsule", "compound", "mesh"]
 """Shapes that a contact scan can test, the default first; "spheres" are the leaves of a sphere tree, and
-"compound" is a box around each convex part.
+"compound" is a box around each convex part. "mesh" are the triangles themselves, on which contacts are
+verified.
 
 Menus and help texts list them in this order. Blender files store the position, so append new ones.
 """
@@ -102,7 +104,7 @@ class ShapeKind:
     description: str = ""
     icon: str = ""
     switch: str = ""
-    fitted_as: type[BoundingVolume] | None = None
+    fitted_as: type[BoundingVolume] | type[Meshes] | None = None
     is_plain: bool = False
     turned: ShapeName | Literal[""] = ""
     fit: Callable[..., BoundingVolume] | None = None
@@ -111,7 +113,7 @@ class ShapeKind:
 
 
 BOUND_SHAPES: tuple[BoundShape, ...] = get_args(BoundShape)
-SCANNED_SHAPES: tuple[ShapeName, ...] = get_args(ShapeName)
+SCANNED_SHAPES: tuple[ShapeName, ...] = tuple(name for name in get_args(ShapeName) if name != "mesh")
 ENVELOPE_SHAPES: tuple[PlainShape, ...] = ("sphere", "aabb")
 """Shapes that envelopes and tracks can have."""
 
@@ -183,13 +185,17 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         farthest=_IN_CUBE,
         bit=4,
     ),
+    "mesh": ShapeKind(label="Meshes", fitted_as=Meshes, farthest=1.0),
 }
 
 AXIAL_SHAPES: tuple[Any, ...] = tuple(name for name, kind in SHAPE_KINDS.items() if kind.fit)
 """Shapes along any axis."""
 
-SHAPES_OF_TRIANGLES: frozenset[DrawnShape] = frozenset({"spheres", "compound"})
+SHAPES_OF_PARTS: frozenset[DrawnShape] = frozenset({"spheres", "compound"})
 """Shapes of several parts, which follow from the triangles of an object and not from its vertices alone."""
+
+SHAPES_OF_TRIANGLES: frozenset[DrawnShape] = SHAPES_OF_PARTS | {"mesh"}
+"""Shapes that need the triangles of an object."""
 
 OBSTACLE_SHAPES: tuple[ShapeName, ...] = tuple(
     name for name in SCANNED_SHAPES if SHAPE_KINDS[name].fitted_as is Sphere

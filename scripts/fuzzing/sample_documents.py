@@ -16,7 +16,6 @@ from addon.core import (
     ContactReport,
     ConvexHull,
     FirstContact,
-    MeshContact,
     Obb,
     Sphere,
     SphereTree,
@@ -31,6 +30,7 @@ from addon.formats import (
     Confirmation,
     Convention,
     DocumentContents,
+    MeshContact,
     ObjectBounds,
     Origin,
     Partial,
@@ -116,7 +116,7 @@ def _scan() -> ScannedContacts:
         Contact(0, 1, first, (ContactInterval(5.5, 7.0), ContactInterval(8.0, 9.25)), 6.0, 0.5),
         Contact(1, 2, at_start, (ContactInterval(1.0, 20.0),), 20.0, 0.1),
     )
-    meshes = (Confirmation(MeshContact(6.5, 1e-3, np.ones(3), np.array([0.0, 0, 1]))), Confirmation(None))
+    meshes = (Confirmation(MeshContact(6.5, 1e-3, np.ones(3))), Confirmation(None))
     report = ContactReport(Contacts.of(contacts), Clearances.of([Clearance(0, 2, 3.5, 0.25)]), 20.0)
     return ScannedContacts(report, ["a", "b/part.0", "Würfel"], "sphere", frozenset({"a"}), meshes)
 

@@ -31,12 +31,10 @@ RECORDS = (
     core.ContactInterval,
     core.ContactReport,
     core.ConvexHull,
-    core.DeformedMesh,
     core.Envelopes,
     core.FirstContact,
     core.Impact,
     core.ImpactStatus,
-    core.MeshContact,
     core.MeshSeparation,
     core.MotionBound,
     core.Obstacle,
@@ -115,7 +113,9 @@ SCAN_SETTINGS = {
     "group_b": np.array([True, True, False]),
     "ignored": [(0, 1)],
     "separate": np.array([0, 1, -1]),
+    "tested": [(0, 2)],
     "static_pairs": False,
+    "near_misses": True,
     "obstacles": (),
     "owners": np.arange(3),
     "motion": "adaptive",
@@ -150,10 +150,6 @@ def motion_row(function: Callable[..., Any], **more: Any) -> Row:
         shapes |= {"b_start": sphere, "b_end": sphere}
     words = dict.fromkeys(shapes, ("shapes",))
     return Row(function, valid(**shapes, **more), words, may_be_nan=True)
-
-
-def mesh_contact(pose: Any, meshes: Any, **rest: Any) -> Any:
-    return core.first_mesh_contact(pose, meshes, **rest)
 
 
 MATRIX = np.eye(4)
@@ -209,6 +205,7 @@ ROWS: dict[str, Row] = {
     "Triangle": Row(Triangle, valid(a=[0, 0, 0], b=[1, 0, 0], c=[0, 1, 0], one_sided=False)),
     "TriangleMesh": Row(TriangleMesh, valid(triangles=TRIANGLES), {"triangles": ["mesh"]}),
     "Meshes": Row(core.Meshes, valid(meshes=[MESH], matrix=np.eye(4)[None])),
+    "TriangleMesh.moved": Row(MESH.moved, valid(corners=CORNERS)),
     "TriangleMesh.require_same": Row(MESH.require_same, valid(other=MESH), {"other": ["meshes"]}),
     "TriangleMesh.box_triangle_pairs": Row(MESH.box_triangle_pairs, valid(boxes=BOXES)),
     "SphereTree": Row(
@@ -295,36 +292,6 @@ ROWS: dict[str, Row] = {
         scan_of_sample,
         valid(shapes=SPHERES, present=np.ones(4, bool), poses=np.eye(4)[None], moved=np.ones(4, bool)),
         {"shapes": ["sample", "refinable", "owners"], "poses": ["pose"]},
-    ),
-    "first_mesh_contact": Row(
-        mesh_contact,
-        {
-            **valid(pose=lambda time: (MATRIX, MATRIX), meshes=(MESH, MESH), span=(0.0, 2.0)),
-            **valid(clearance=0.0, step=1.0, tolerance=1e-3, known=(None, None)),
-        },
-        callbacks=frozenset({"pose"}),
-        may_be_nan=True,
-    ),
-    "first_mesh_contact of poses": Row(
-        lambda **given: core.first_mesh_contact(lambda time: given["both"], (MESH, MESH), (0.0, 2.0)),
-        valid(both=(MATRIX, MATRIX)),
-        {"both": ["pose"]},
-        may_be_nan=True,
-    ),
-    "first_mesh_contact of a pose": Row(
-        lambda **given: core.first_mesh_contact(
-            lambda time: (given["one"], MATRIX), (MESH, MESH), (0.0, 2.0)
-        ),
-        valid(one=MATRIX),
-        {"one": ["pose"]},
-        may_be_nan=True,
-    ),
-    "first_mesh_contact of a deformed mesh": Row(
-        lambda **given: core.first_mesh_contact(
-            lambda time: (core.DeformedMesh(**given), MATRIX), (MESH, MESH), (0.0, 2.0)
-        ),
-        valid(vertices=POINTS, triangles=np.array([[0, 1, 2]])),
-        may_be_nan=True,
     ),
     "envelopes_over": Row(
         core.envelopes_over,

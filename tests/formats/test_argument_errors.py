@@ -18,6 +18,7 @@ RECORDS = (
     formats.CollisionResponse,
     formats.Comparison,
     formats.Confirmation,
+    formats.MeshContact,
     formats.DocumentContents,
     formats.ExportOptions,
     formats.FileFormat,

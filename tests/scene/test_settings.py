@@ -28,9 +28,10 @@ NO_SUBJECTS = np.empty(0, dtype=np.int64)
 def test_table_lists_every_kind_once():
     plain, detailed = ["sphere", "aabb", "obb"], ["spheres", "hull", "capsule", "cylinder", "compound"]
     assert list(BOUND_SHAPES) == [*plain, *detailed]
-    assert set(SHAPE_KINDS) == {*BOUND_SHAPES, *SCANNED_SHAPES}
+    # Meshes are no choice: contacts are verified on them.
+    assert set(SHAPE_KINDS) == {*BOUND_SHAPES, *SCANNED_SHAPES, "mesh"}
     fitted_again = {name for name, kind in SHAPE_KINDS.items() if kind.fitted_as is not None}
-    assert fitted_again == {*SCANNED_SHAPES, "cylinder"}
+    assert fitted_again == {*SCANNED_SHAPES, "cylinder", "mesh"}
     assert [name for name, kind in SHAPE_KINDS.items() if kind.is_plain] == ["sphere", "aabb", "obb"]
 
 
@@ -56,7 +57,7 @@ def test_fit_cache_raises_for_kind_that_cannot_be_scanned(shape):
 def test_viewport_shows_what_it_can_fit_again_at_each_frame():
     shown = [name for name, kind in SHAPE_KINDS.items() if kind.switch]
     assert shown == ["sphere", "aabb", "obb", "spheres", "capsule", "cylinder", "compound"]
-    assert set(shown) == set(get_args(DrawnShape))
+    assert {*shown, "mesh"} == set(get_args(DrawnShape))
     for name in shown:
         groups = [PartVertices.whole(8)] if name in SHAPES_OF_TRIANGLES else None
         fits = new_fits(1, name, FitSettings(), groups, NO_SUBJECTS)

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from ..mesh.mesh_bvh import PosedMesh
-from ..mesh.meshes import MovingNodes, are_inside, moving_nodes, single
+from ..mesh.meshes import Meshes, MovingNodes, are_inside, moving_nodes, offsets_between
 from ..mesh.pair_search import MeshPairSearch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import require_type
@@ -50,6 +49,8 @@ from .separating_axis import WitnessPoints
 
 _PAIRS_AT_ONCE = 1024
 _NEXT = [1, 2, 0]
+_TOUCHING = np.nextafter(0.0, 1.0)
+"""The least distance that is more than 0."""
 
 
 def separation_triangle_triangle(a: Triangle, b: Triangle) -> Floats:
@@ -298,7 +299,23 @@ def mesh_separation(
     InvalidShapeError, NonFiniteGeometryError
         For an invalid matrix.
     """
-    return posed_separation(*_posed(a, b, matrix_a, matrix_b))
+    first, second = _posed(a, matrix_a, "a"), _posed(b, matrix_b, "b")
+    nodes = moving_nodes((first, first), (second, second))
+    distance, triangles = closest_triangles(*nodes, np.array([np.inf]))
+    row = np.zeros(1, dtype=np.int64)
+    witness = closest_points_triangle_triangle(
+        *(
+            triangles_from_corners(each.corners_at_once(each.start, row, node))
+            for each, node in zip(nodes, triangles[:, :1], strict=True)
+        )
+    )
+    numbers = (
+        int(mesh.nodes.tree.order[mesh.nodes.children.slot[node]])
+        for mesh, node in zip((a, b), triangles[:, 0], strict=True)
+    )
+    return MeshSeparation(
+        float(distance[0]), WitnessPoints(*(points[0] for points in witness)), (next(numbers), next(numbers))
+    )
 
 
 def meshes_overlap(
@@ -330,59 +347,18 @@ def meshes_overlap(
     InvalidShapeError, NonFiniteGeometryError
         For an invalid matrix.
     """
-    return posed_overlap(*_posed(a, b, matrix_a, matrix_b))
+    first, second = _posed(a, matrix_a, "a"), _posed(b, matrix_b, "b")
+    touching = closest_triangles(*moving_nodes((first, first), (second, second)), np.array([_TOUCHING]))[1]
+    return bool(touching[0, 0] >= 0 or are_inside(first, second)[0])
 
 
-def posed_separation(a: PosedMesh, b: PosedMesh) -> MeshSeparation:
-    """Find the distance between the surfaces of two posed meshes, like `mesh_separation`. Exact.
-
-    a, b : In world space.
-    Returns separation : MeshSeparation. In world space.
-    """
-    distance, i, j = _closest_triangles(a, b, np.inf)
-    pair = np.array([i]), np.array([j])
-    witness = closest_points_triangle_triangle(a.triangles(pair[0]), b.triangles(pair[1]))
-    slots = int(a.order[a.slots(pair[0])][0]), int(b.order[b.slots(pair[1])][0])
-    return MeshSeparation(distance, WitnessPoints(*(points[0] for points in witness)), slots)
-
-
-def posed_overlap(a: PosedMesh, b: PosedMesh) -> bool:
-    """Decide whether two posed meshes overlap, like `meshes_overlap`. Exact.
-
-    a, b : In world space.
-    """
-    return posed_within(a, b, 0.0) or bool(are_inside(single(a), single(b))[0])
-
-
-def posed_within(a: PosedMesh, b: PosedMesh, clearance: float) -> bool:
-    """Decide whether the surfaces of two posed meshes are within a distance. Exact up to float64 rounding.
-
-    a, b : In world space.
-    clearance : Largest distance, in the unit of the meshes.
-    """
-    return _closest_triangles(a, b, np.nextafter(clearance, np.inf))[1] >= 0
-
-
-def _posed(
-    a: TriangleMesh, b: TriangleMesh, matrix_a: ArrayLike | None, matrix_b: ArrayLike | None
-) -> tuple[PosedMesh, PosedMesh]:
-    """Pose two meshes by matrices (4, 4) or None; raises the errors of `mesh_separation`."""
-    posed = []
-    for mesh, matrix, name in ((a, matrix_a, "a"), (b, matrix_b, "b")):
-        require_type(mesh, TriangleMesh, name)
-        pose = None if matrix is None else as_floats(matrix, f"matrix_{name}", (4, 4))
-        if pose is not None and pose.ndim != 2:
-            raise InvalidShapeError(f"matrix_{name}: one (4, 4) is needed, not {pose.shape}")
-        posed.append(PosedMesh.of(mesh.nodes, pose))
-    return posed[0], posed[1]
-
-
-def _closest_triangles(a: PosedMesh, b: PosedMesh, limit: float) -> tuple[float, int, int]:
-    """Smallest distance of triangles below `limit`, and their nodes; `limit` and -1 for none."""
-    first, second = single(a), single(b)
-    distance, nodes = closest_triangles(*moving_nodes((first, first), (second, second)), np.array([limit]))
-    i, j = nodes[:, 0].tolist()
-    return float(distance[0]), i, j
+def _posed(mesh: TriangleMesh, matrix: ArrayLike | None, name: str) -> Meshes:
+    """Pose a mesh by a matrix (4, 4) or None, in a batch of one; raises the errors of `mesh_separation`."""
+    require_type(mesh, TriangleMesh, name)
+    pose = np.eye(4) if matrix is None else as_floats(matrix, f"matrix_{name}", (4, 4))
+    if pose.ndim != 2:
+        raise InvalidShapeError(f"matrix_{name}: one (4, 4) is needed, not {pose.shape}")
+    return Meshes(mesh, pose[None])
 
 
 def closest_triangles(
@@ -413,44 +389,31 @@ class _DistanceSearch(MeshPairSearch):
         self._scale[self._scale == 0] = 1.0
 
     def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
-        (center_a, radius_a), (center_b, radius_b) = (
+        first, second = (
             nodes.at_once(nodes.start, row, node) for nodes, node in ((self._a, i), (self._b, j))
         )
-        distance, radii = length(center_b - center_a), radius_a + radius_b
-        size = np.maximum(largest_component(center_a), largest_component(center_b)) + radii
+        apart, radii = second[0] - first[0], first[1] + second[1]
+        size = np.maximum(largest_component(first[0]), largest_component(second[0])) + radii
         slack = DISTANCE_ROUNDING * size
-        near_a, near_b = self._a.near_distance(row, i), self._b.near_distance(row, j)
-        low, high = distance - radii - slack, distance + near_a + near_b
-        places = np.flatnonzero(low <= self.reached[row])
-        low, high = low[places], high[places]
-        direction = normalized((center_b - center_a)[places])
-        extents = (
-            nodes.extents(nodes.start, row[places], node[places], sign * direction, radius[places])
-            for nodes, node, radius, sign in ((self._a, i, radius_a, 1), (self._b, j, radius_b, -1))
-        )
-        low = np.maximum(low, distance[places] - sum(extents) - slack[places])
-        for nodes, node, radius, small, center, near in (
-            (self._a, i, radius_a, radius_b, center_b, near_b),
-            (self._b, j, radius_b, radius_a, center_a, near_a),
-        ):
-            # Tighten the bounds for triangles larger than the other node: instead of its sphere.
-            is_large = (small < radius)[places]
-            at = np.flatnonzero(is_large & nodes.is_triangle(row[places], node[places]))
-            if len(at):
-                which = places[at]
-                corners = nodes.corners_at_once(nodes.start, row[which], node[which])
-                to_triangle = (
-                    closest_on_triangle(center[which], triangles_from_corners(corners)) - center[which]
-                )
-                low[at] = np.maximum(low[at], length(to_triangle) - small[which] - slack[which])
-                high[at] = np.minimum(high[at], length(to_triangle) + near[which])
+        distance = length(apart)
+        places = np.flatnonzero(distance - radii - slack <= self.reached[row])
+        row, i, j, apart = row[places], i[places], j[places], apart[places]
+        spheres = tuple(each[places] for each in (*first, *second))
+        offset, is_large = offsets_between(self._a, self._b, row, (i, j), spheres)
+        direction = normalized(offset)
+        ahead = self._a.extents(self._a.start, row, i, direction, spheres[1])
+        behind = self._b.extents(self._b.start, row, j, -direction, spheres[3])
+        low = np.maximum(distance - radii, 0.0)[places]
+        low = np.maximum(low, dot(apart, direction) - ahead - behind) - slack[places]
+        near = np.stack([self._a.near_distance(row, i), self._b.near_distance(row, j)])
+        high = length(offset) + np.where(is_large, 0.0, near).sum(axis=0)
         # The upper bound is the priority, because small nodes close together soon give a distance that culls
         # others.
-        return places, np.maximum(low, 0.0), high, high / self._scale[row[places]]
+        return places, np.maximum(low, 0.0), high, high / self._scale[row]
 
-    def values(self, row: Ints, i: Ints, j: Ints, low: Floats) -> Floats:
+    def values(self, row: Ints, i: Ints, j: Ints, low: Floats, is_quick: bool) -> tuple[Floats, Floats]:
         first, second = (
             triangles_from_corners(nodes.corners_at_once(nodes.start, row, node))
             for nodes, node in ((self._a, i), (self._b, j))
         )
-        return separation_triangle_triangle(first, second)
+        return separation_triangle_triangle(first, second), np.full(len(row), np.nan)

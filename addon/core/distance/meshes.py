@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mesh.meshes import Meshes, MovingNodes, are_inside, moving_nodes
+from ..mesh.meshes import Meshes, MovingNodes, are_inside, chunks_by_vertices, moving_nodes
 from ..numeric.arrays import Bools, Floats, Ints, length
 from ..shapes.primitives import triangles_from_corners
 from .crossings import crossing_margins
@@ -26,6 +26,10 @@ def separation_meshes(a: Meshes, b: Meshes) -> Floats:
     """Compute the signed separations (...) of meshes whose batches broadcast. See the module."""
     batch = np.broadcast_shapes(a.shape, b.shape)
     first, second = (each.broadcast_to(batch).reshaped((-1,)) for each in (a, b))
+    chunks = chunks_by_vertices(first, second)
+    if len(chunks) > 1:
+        parts = [separation_meshes(first[chunk], second[chunk]) for chunk in chunks]
+        return np.concatenate(parts).reshape(batch)
     count = len(first.margin)
     nodes = moving_nodes((first, first), (second, second))
     inner = balls_overlap(first, second)

@@ -7,22 +7,25 @@ within both overlap, one is inside the other, or an edge crosses a triangle at a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..distance.mesh_mesh import closest_points_triangle_triangle, closest_triangles
 from ..distance.meshes import margins_of_crossings
 from ..mesh.meshes import (
     Meshes,
     MovingNodes,
+    PosedNodes,
     are_inside,
+    chunks_by_vertices,
     interpolated_meshes,
     longest_paths,
     moving_nodes,
     velocities_of_meshes,
 )
-from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
+from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length
 from ..shapes.primitives import triangles_from_corners
 from ..sweep.mesh_mesh import first_impacts_of_meshes
 from .pair_motion import IntervalContacts, PairMotion
@@ -32,15 +35,18 @@ _MORE = 1e-9
 """Part of a distance that is added to bounds of it, for rounding."""
 _FALL = 0.75
 """Part of an interval by which separations are extrapolated from the middle: a half, and more."""
-_RESOLUTION = 2e-3
-"""Part of a pair's size: separations that are less by this need not be found."""
+_RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3
+"""Parts of a pair's size: of one sample, separations that are less by this need not be found, and of a pair
+those in other intervals than that of the least one.
+"""
 
 
 def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: Floats) -> IntervalContacts:
     """Solve the contacts of meshes over an interval: see the module.
 
     Never late, and exact up to the time in which a gap of float64 rounding closes. Meshes may part between
-    the first contact and the last one. Of pairs in contact, the least separation is given as 0.
+    the first contact and the last one. How deep pairs in contact are is not computed: their least separation
+    is given as 0, and its lower bound as infinite, so that nothing is searched below it.
 
     pairs : PairMotion, batch (m,). Of meshes.
     clearance : Pairs closer than this are in contact.
@@ -50,12 +56,19 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
     moving = _MovingPairs.of(pairs)
     margin = np.maximum(moving.a.margin + moving.b.margin, moving.a_end.margin + moving.b_end.margin)
     contacts = IntervalContacts(*np.zeros((6, len(deviation))))
+    contacts.low[:] = np.inf
     overlap = _overlap_throughout(moving)
     contacts.leave[:], contacts.high[:] = 1.0, -(overlap + margin)
-    rows = np.flatnonzero(~(overlap > 0))
-    if len(rows):
-        swept = _swept(moving.take(rows), clearance, deviation[rows], margin[rows])
-        contacts.assign(rows, swept)
+    # A little more, because a pair is apart for certain where it is farther than the deviation.
+    reach, low = (clearance + deviation) * (1 + _MORE), _lowest_by_spheres(moving)
+    apart = np.flatnonzero(low > reach)
+    for column, value in zip(contacts, (np.nan, np.nan, np.inf, 0.5, low[apart], np.inf), strict=True):
+        column[apart] = value
+    left = np.flatnonzero(~((overlap > 0) | (low > reach)))
+    near = moving.take(left)
+    for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(left) else ():
+        rows = left[chunk]
+        contacts.assign(rows, _swept(near.take(chunk), clearance, reach[rows], margin[rows]))
     return contacts
 
 
@@ -68,11 +81,13 @@ def minimum_separation_of_meshes(
 
     pairs : PairMotion, batch (m,). Of meshes.
     contacts : IntervalContacts, (m,). Of these: nothing is searched where they touch.
-    cutoff : (m,) float64. Only smaller separations are searched for.
+    cutoff : (m,) float64. Only separations that are smaller by half a hundredth of the size are searched for.
     """
     least, least_time = contacts.least.copy(), contacts.least_time.copy()
-    apart = np.flatnonzero(np.isnan(contacts.enter))
-    least[apart], least_time[apart] = _least_separations(_MovingPairs.of(pairs.take(apart)), cutoff[apart])
+    moving = _MovingPairs.of(pairs)
+    below = cutoff - _RESOLUTION_OF_GAPS * moving.size
+    apart = np.flatnonzero(np.isnan(contacts.enter) & (contacts.low < below))
+    least[apart], least_time[apart] = _least_separations(moving.take(apart), below[apart])
     return least, least_time
 
 
@@ -182,8 +197,7 @@ def _contacts_of_surfaces(a: MovingNodes, b: MovingNodes, nearest: Floats, reach
     """Sweep pairs (m,) from both ends, for contacts within `nearest` (m,), and within the larger `reach`."""
     back = a.reversed_in_time(), b.reversed_in_time()
     # Meshes that touch at an end need no sweep, which takes longer.
-    limit = np.nextafter(nearest, np.inf)
-    at_start, at_end = closest_triangles(a, b, limit)[1], closest_triangles(*back, limit)[1]
+    at_start, at_end = _touching_at_ends(a, b, np.nextafter(nearest, np.inf))
     begins, ends = at_start[0] >= 0, at_end[0] >= 0
     earliest, rows = np.zeros(len(nearest)), np.flatnonzero(~begins)
     earliest[rows] = first_impacts_of_meshes(a, b, reach, rows=rows).time[rows]
@@ -197,13 +211,30 @@ def _contacts_of_surfaces(a: MovingNodes, b: MovingNodes, nearest: Floats, reach
     return _Spans(np.fmin(enter, leave), np.fmax(leave, enter), is_near, (at_start, at_end))
 
 
-def _swept(moving: _MovingPairs, clearance: float, deviation: Floats, margin: Floats) -> IntervalContacts:
-    """Solve the contacts of pairs (m,) that balls do not decide."""
+def _touching_at_ends(a: MovingNodes, b: MovingNodes, limit: Floats) -> tuple[Ints, Ints]:
+    """Find triangles (2, m) that are nearer than a limit (m,) at the start and at the end; -1 for none.
+
+    What successive intervals share is searched once.
+    """
+    ends = [PosedNodes.concatenate([each.start, each.end]) for each in (a, b)]
+    limits = np.tile(limit, 2)
+    columns: list[NDArray[Any]] = [limits[:, None]]
+    for nodes in ends:
+        columns += [nodes.root[:, None], nodes.linear.reshape(-1, 9), nodes.offset]
+    first, kind_of = distinct_rows(np.hstack(columns))
+    both = [MovingNodes(each.pool, nodes, nodes) for each, nodes in zip((a, b), ends, strict=True)]
+    found = closest_triangles(both[0], both[1], limits, rows=first)[1][:, first[kind_of]]
+    return found[:, : len(limit)], found[:, len(limit) :]
+
+
+def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margin: Floats) -> IntervalContacts:
+    """Solve the contacts of pairs (m,) that balls do not decide.
+
+    reach : (m,) the clearance and the deviation
+    """
     a, b = moving.nodes()
-    # A little more, because a pair is apart for certain where it is farther than the deviation.
-    reach = (clearance + deviation) * (1 + _MORE)
     enter, leave, is_near, touching = _contacts_of_surfaces(a, b, clearance + margin, reach + margin)
-    low = np.maximum(np.where(is_near, clearance, reach), _lowest_by_spheres(moving))
+    low = np.where(is_near, clearance, reach)
     high = np.full(len(low), np.inf)
     # Of triangles that touch at both ends, the crossing of either may last throughout.
     for triangles in touching:
@@ -219,7 +250,7 @@ def _swept(moving: _MovingPairs, clearance: float, deviation: Floats, margin: Fl
     rows = np.flatnonzero(leave < 1)
     leave[rows[are_inside(moving.a_end[rows], moving.b_end[rows])]] = 1.0
     is_touching = ~np.isnan(enter)
-    low[is_touching] = 0.0
+    low[is_touching] = np.inf
     least = np.where(is_touching, 0.0, np.inf)
     return IntervalContacts(enter, leave, least, np.nan_to_num((enter + leave) / 2), low, high)
 

@@ -16,10 +16,12 @@ import numpy as np
 from ..distance.dispatch import Solid, separation, witness_points
 from ..mesh.meshes import Meshes, radii_of_meshes, velocities_of_meshes
 from ..mesh.triangle_mesh import TriangleMesh
+from ..mesh.vertex_paths import changes_of_paths, paths_of_vertices
 from ..numeric.arrays import Floats, Table, cross, dot, length, normalized, transform_vectors
 from ..shapes import Aabb, Capsule, Obb, Shape, Sphere, concatenated
 from ..sweep.dispatch import TIMES_WITHIN, overlap_span, time_of_impact
 from ..sweep.interpolation import RotationPath, arc, at, rotation_angle, rotation_axis_angle
+from ..sweep.mesh_mesh import contacts_of_meshes
 
 _SPEED_INTERVAL = 1e-3
 """Part of an interval over which a closing speed is measured."""
@@ -85,7 +87,13 @@ class PairMotion(Table):
     def impact_at(self, time: Floats) -> PairImpact:
         """Contact of the pairs at `time` (m,) in [0, 1]."""
         a, b = self.at(time)
-        on_a, on_b, normal = witness = witness_points(a, b)
+        a0, a1, b0, b1 = self
+        if isinstance(a0, Meshes):
+            assert isinstance(a1, Meshes) and isinstance(b0, Meshes) and isinstance(b1, Meshes)
+            witness = contacts_of_meshes(a0, a1, b0, b1, time)
+        else:
+            witness = witness_points(a, b)
+        on_a, on_b, normal = witness
         of_a = MOTIONS_OF_SHAPES[type(a)].velocity(self.a_start, self.a_end, a, on_a)
         of_b = np.zeros(on_b.shape)  # a mesh is at rest
         if not isinstance(b, TriangleMesh):
@@ -184,6 +192,8 @@ def _velocity_on_capsule(start: Capsule, end: Capsule, now: Capsule, point: Floa
 
 
 def _change_of_meshes(start: Meshes, end: Meshes) -> Floats:
+    if start.deforms.any() or end.deforms.any():
+        return paths_of_vertices(start, end)[..., None]
     change = end.corners_of_boxes() - start.corners_of_boxes()
     return change.reshape(*change.shape[:-2], 24)
 
@@ -249,6 +259,8 @@ def velocity_change(before: Velocities, after: Velocities) -> Floats:
     before, after : (..., c) float64. `velocities` of both intervals.
     Returns change : (...) float64. Lengths per frame.
     """
+    if object in (before.dtype, after.dtype):
+        return changes_of_paths(before, after)
     change = np.abs(after - before)
     if change.shape[-1] == 24:  # corners around a mesh, of which one moves fastest
         return np.asarray(length(change.reshape(*change.shape[:-1], 8, 3)).max(axis=-1))

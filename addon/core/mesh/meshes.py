@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,19 +23,19 @@ from ..numeric.arrays import (
     Table,
     as_floats,
     concatenated_ranges,
-    cross,
     dot,
     first_index,
     length,
+    normalized,
     transform_points,
     transform_vectors,
 )
 from ..numeric.batch import Batched, common_batch
 from ..numeric.floating_point import largest_singular_value, smallest_singular_value
+from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Aabb
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
-from ..trees.builder import partition_triangles
-from .mesh_bvh import MeshBvh, PosedMesh
+from .mesh_bvh import MeshBvh
 from .triangle_mesh import TriangleMesh
 
 
@@ -100,8 +101,9 @@ class Meshes(Batched):
     def around(self) -> tuple[Floats, Floats]:
         """Centers (..., 3) and radii (...) of spheres around the meshes, margins included."""
         kinds, which = self._kinds()
-        center = np.array([each.center[0] for each in kinds]).reshape(-1, 3)[which].reshape(*self.shape, 3)
-        radius = np.array([each.radius[0] for each in kinds], np.float64)[which].reshape(self.shape)
+        spheres = [each.sphere for each in kinds]
+        center = np.array([sphere[0] for sphere in spheres]).reshape(-1, 3)[which].reshape(*self.shape, 3)
+        radius = np.array([sphere[1] for sphere in spheres], np.float64)[which].reshape(self.shape)
         stretch = largest_singular_value(self.matrix[..., :3, :3])
         return transform_points(self.matrix, center), radius * stretch + self.margin
 
@@ -116,6 +118,12 @@ class Meshes(Batched):
         low, high = (np.array([each.box[side] for each in kinds]).reshape(-1, 3)[which] for side in range(2))
         local = Aabb.unchecked(low.reshape(*self.shape, 3), high.reshape(*self.shape, 3))
         return local.transformed(self.matrix).padded(self.margin)
+
+    @property
+    def deforms(self) -> Bools:
+        """Mask (...) of meshes whose vertices move in their own space."""
+        kinds, which = self._kinds()
+        return np.array([each.deforms for each in kinds], dtype=bool)[which].reshape(self.shape)
 
     def inner_radii(self) -> Floats:
         """Return radii (...) of balls about the centers of meshes, within these without margins.
@@ -149,42 +157,55 @@ def distinct_objects(objects: NDArray[Any]) -> tuple[list[Any], Ints]:
     return [objects[row] for row in first.tolist()], which.ravel()
 
 
+_VERTICES_AT_ONCE = 1 << 18
+"""Vertices of meshes that deform, about, whose nodes are in one pool: those of all may not fit the memory."""
+
+
+def chunks_by_vertices(*batches: Meshes) -> list[slice]:
+    """Cut rows (m,) into chunks, so that the meshes in each that deform have few vertices together."""
+    costs = np.zeros(batches[0].shape)
+    for batch in batches:
+        kinds, which = distinct_objects(batch.nodes)
+        costs += np.array([len(each.points) if each.deforms else 0 for each in kinds], np.float64)[which]
+    chunk_of = np.cumsum(costs) // _VERTICES_AT_ONCE
+    cuts = [0, *(np.flatnonzero(np.diff(chunk_of)) + 1).tolist(), len(costs)]
+    return [slice(begin, end) for begin, end in pairwise(cuts)]
+
+
 class NodePool(NamedTuple):
     """The n nodes of several meshes in one set of arrays, whose rows are numbered through.
 
     roots : (k,) int64. Row of the root of each mesh.
-    center, radius, normal, lowest, highest, near_distance, child_count : (n, ...) As in `MeshBvh`.
     first_child : (n,) int64. Row of the first child, from that of the root.
+    child_count : (n,) int64. Number of children; 0 for a triangle.
     corner_row : (n,) int64. Row of the corners of a triangle.
+    center, radius, axes, lowest, highest, near_distance : (n, ...) As in `FittedNodes`.
     corners : (t, 3, 3) float64
     """
 
     roots: Ints
-    center: Floats
-    radius: Floats
-    normal: Floats
-    lowest: Floats
-    highest: Floats
-    near_distance: Floats
     first_child: Ints
     child_count: Ints
     corner_row: Ints
+    center: Floats
+    radius: Floats
+    axes: Floats
+    lowest: Floats
+    highest: Floats
+    near_distance: Floats
     corners: Floats
 
     @classmethod
     def of(cls, kinds: list[MeshBvh]) -> NodePool:
         """Join the nodes of meshes."""
-        sizes = np.array([len(each.radius) for each in kinds])
-        counts = np.array([len(each.corners) for each in kinds])
-        slots = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes - counts), sizes)
-
-        def joined(name: str) -> NDArray[Any]:
-            parts = [getattr(each, name) for each in kinds]
-            # Without a copy if there is one mesh only.
-            return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-        given = {"roots": np.cumsum(sizes) - sizes, "corner_row": slots}
-        return cls(**given, **{name: joined(name) for name in cls._fields if name not in given})
+        sizes = np.array([len(each.children.slot) for each in kinds])
+        counts = np.array([len(each.triangles) for each in kinds])
+        columns = zip(*([*each.children, *each.fitted, each.corners] for each in kinds), strict=True)
+        # Without a copy if there is one mesh only.
+        joined = [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in columns]
+        if len(kinds) > 1:
+            joined[2] = joined[2] + np.repeat(np.cumsum(counts) - counts, sizes)
+        return cls(np.cumsum(sizes) - sizes, *joined)
 
 
 class PosedNodes(Table):
@@ -193,14 +214,12 @@ class PosedNodes(Table):
     root : (m,) int64. Rows of their roots in the pool.
     linear : (m, 3, 3) float64, and offset : (m, 3) float64. The matrices.
     stretch : (m,) float64. Largest factor by which each scales a length.
-    normals : (m, 3, 3) float64. Matrices for normals: the inverse, transposed; zero for none.
     """
 
     root: Ints
     linear: Floats
     offset: Floats
     stretch: Floats
-    normals: Floats
 
 
 class MovingNodes(NamedTuple):
@@ -242,18 +261,27 @@ class MovingNodes(NamedTuple):
     def extents(self, nodes: PosedNodes, row: Ints, node: Ints, direction: Floats, radius: Floats) -> Floats:
         """Bound how far nodes (n,) reach beyond their centers along unit vectors (n, 3), at one time.
 
-        A node is within its sphere, and thin along its normal.
+        A node is within its sphere and within its box; of triangles, the corners count.
 
         radius : (n,) of the spheres
         """
         which = nodes.root[row] + node
-        normal = transform_vectors(nodes.normals[row], self.pool.normal[which])
-        size = length(normal)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            cosine = dot(normal, direction) / size
-            lift = np.maximum(cosine * self.pool.highest[which], cosine * self.pool.lowest[which]) / size
-        thin = lift + radius * np.sqrt(np.maximum(1 - cosine * cosine, 0))
-        return np.asarray(np.fmin(radius, thin))
+        local = transform_vectors(np.swapaxes(nodes.linear, 1, 2)[row], direction)
+        along = transform_vectors(self.pool.axes[which], local)
+        box = np.maximum(along * self.pool.highest[which], along * self.pool.lowest[which]).sum(axis=1)
+        extent = np.asarray(np.fmin(radius, box))
+        leaves = np.flatnonzero(self.pool.child_count[which] == 0)
+        if len(leaves):
+            corners = self.pool.corners[self.pool.corner_row[which[leaves]]]
+            offset = (corners - self.pool.center[which[leaves], None]).reshape(-1, 3)
+            turned = transform_vectors(nodes.linear[row[leaves].repeat(3)], offset).reshape(-1, 3, 3)
+            farthest = dot(turned, direction[leaves, None]).max(axis=1)
+            extent[leaves] = farthest + DISTANCE_ROUNDING * radius[leaves]
+        return extent
+
+    def facing(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
+        """Return unit vectors (n, 3) that are about the normals of the triangles of nodes (n,)."""
+        return normalized(transform_vectors(nodes.linear[row], self.pool.axes[nodes.root[row] + node, 0]))
 
     def corners(self, row: Ints, node: Ints) -> tuple[Floats, Floats]:
         """Corners (n, 3, 3) at both ends of triangles that are nodes (n,) of meshes in rows (n,)."""
@@ -278,17 +306,36 @@ class MovingNodes(NamedTuple):
         return np.asarray(self.pool.radius[self.start.root] * self.start.stretch)
 
 
-def moving_nodes(a: tuple[Meshes, Meshes], b: tuple[Meshes, Meshes]) -> tuple[MovingNodes, MovingNodes]:
-    """Put the nodes of meshes (m,) in motion, from start to end each, into one pool.
+def offsets_between(
+    a: MovingNodes, b: MovingNodes, row: Ints, nodes: tuple[Ints, Ints], spheres: tuple[Floats, ...]
+) -> tuple[Floats, Bools]:
+    """Return the offsets (n, 3) along which nodes (n,) may be apart at the start of their motion.
 
-    Raises InvalidShapeError: where a mesh has other triangles at the end than at the start.
+    They are from one center to the other, or from a triangle that is much larger than the other node. Returns
+    which nodes (2, n) are such triangles, too.
+
+    spheres : centers (n, 3) and radii (n,) of the first nodes, then of the second ones
     """
-    every = [*a, *b]
+    center_a, radius_a, center_b, radius_b = spheres
+    offset, is_large = center_b - center_a, np.zeros((2, len(row)), dtype=bool)
+    for side, (moving, radius, small, center) in enumerate(
+        ((a, radius_a, radius_b, center_b), (b, radius_b, radius_a, center_a))
+    ):
+        rows = np.flatnonzero((2 * small < radius) & moving.is_triangle(row, nodes[side]))
+        if len(rows):
+            corners = moving.corners_at_once(moving.start, row[rows], nodes[side][rows])
+            nearest = closest_on_triangle(center[rows], triangles_from_corners(corners))
+            offset[rows] = (1 - 2 * side) * (center[rows] - nearest)
+            is_large[side, rows] = True
+    return offset, is_large
+
+
+def moving_nodes(a: tuple[Meshes, Meshes], b: tuple[Meshes, Meshes]) -> tuple[MovingNodes, MovingNodes]:
+    """Put the nodes of meshes (m,) in motion, from start to end each, into one pool: see `ends_of_motion`."""
+    every = [a[0], ends_of_motion(*a), b[0], ends_of_motion(*b)]
     kinds, which = distinct_objects(np.concatenate([each.nodes for each in every]))
     # Without meshes, the pool has the nodes of any other one.
-    pool = NodePool.of(
-        kinds or [MeshBvh.from_tree(partition_triangles(np.zeros((1, 3, 3))), np.zeros((1, 3, 3)))]
-    )
+    pool = NodePool.of(kinds or [MeshBvh(np.zeros((3, 3)), np.arange(3)[None])])
     roots = np.split(pool.roots[which], len(every))
     posed: list[PosedNodes] = []
     for place, (meshes, root) in enumerate(zip(every, roots, strict=True)):
@@ -297,28 +344,38 @@ def moving_nodes(a: tuple[Meshes, Meshes], b: tuple[Meshes, Meshes]) -> tuple[Mo
             continue
         linear = np.ascontiguousarray(meshes.matrix[:, :3, :3])
         stretch = np.asarray(largest_singular_value(linear))
-        posed.append(PosedNodes(root, linear, meshes.matrix[:, :3, 3], stretch, _inverse_transposed(linear)))
-    for start, end in (a, b):
-        is_other = start.nodes != end.nodes
-        for before, after in zip(start.nodes[is_other], end.nodes[is_other], strict=True):
-            if before.tree is not after.tree:
-                raise InvalidShapeError("meshes: the triangles change from start to end")
+        posed.append(PosedNodes(root, linear, meshes.matrix[:, :3, 3], stretch))
     return MovingNodes(pool, posed[0], posed[1]), MovingNodes(pool, posed[2], posed[3])
 
 
-def single(posed: PosedMesh) -> Meshes:
-    """Return a batch (1,) of one posed mesh."""
-    nodes = np.empty(1, dtype=object)
-    nodes[0] = posed.nodes
-    matrix = np.eye(4) if posed.matrix is None else posed.matrix
-    return Meshes.unchecked(nodes, matrix[None], np.zeros(1))
+def ends_of_motion(start: Meshes, end: Meshes) -> Meshes:
+    """Return meshes (...) at the end of an interval with the triangles that they have at the start.
+
+    Where triangles change, the vertices of the end take those of the start. Meshes with another number of
+    vertices stay as they are until the end.
+    """
+    is_other = start.nodes != end.nodes
+    if not is_other.any():
+        return end
+    nodes, matrix = end.nodes.copy(), end.matrix
+    for row in map(tuple, np.argwhere(is_other).tolist()):
+        before, after = start.nodes[row], end.nodes[row]
+        if before.first is after.first:
+            continue
+        if before.points.shape == after.points.shape:
+            nodes[row] = before.moved(after.points)
+        else:
+            nodes[row], matrix = before, matrix.copy()
+            matrix[row] = start.matrix[row]
+    return Meshes.unchecked(nodes, matrix, end.margin)
 
 
 def interpolated_meshes(start: Meshes, end: Meshes, time: Floats) -> Meshes:
     """Return meshes whose corners move in straight lines, at times in [0, 1]; batches broadcast."""
     batch = np.broadcast_shapes(start.shape, end.shape, time.shape)
     part = np.broadcast_to(time, batch)
-    a, b = start.broadcast_to(batch), end.broadcast_to(batch)
+    a = start.broadcast_to(batch)
+    b = ends_of_motion(a, end.broadcast_to(batch))
     whole = part[..., None, None]
     matrix = a.matrix * (1 - whole) + b.matrix * whole
     nodes, margin = a.nodes, a.margin * (1 - part) + b.margin * part
@@ -326,25 +383,19 @@ def interpolated_meshes(start: Meshes, end: Meshes, time: Floats) -> Meshes:
     if is_other.any():
         nodes, matrix = nodes.copy(), np.ascontiguousarray(matrix)
         for index in zip(*np.nonzero(is_other), strict=True):
-            first, last = (transform_points(each.matrix[index], each.nodes[index].corners) for each in (a, b))
-            corners = first * (1 - part[index]) + last * part[index]
-            nodes[index], matrix[index] = MeshBvh.of_ordered(a.nodes[index].tree, corners), np.eye(4)
+            if part[index] in (0, 1):
+                given = b if part[index] else a
+                nodes[index], matrix[index] = given.nodes[index], given.matrix[index]
+                continue
+            first, last = (transform_points(each.matrix[index], each.nodes[index].points) for each in (a, b))
+            points = first * (1 - part[index]) + last * part[index]
+            nodes[index], matrix[index] = a.nodes[index].moved(points), np.eye(4)
     return Meshes.unchecked(nodes, matrix, margin)
 
 
 def _transformed(nodes: PosedNodes, row: Ints, points: Floats) -> Floats:
     """Transform points (n, 3) by the matrices of rows (n,)."""
     return transform_vectors(nodes.linear[row], points) + nodes.offset[row]
-
-
-def _inverse_transposed(linear: Floats) -> Floats:
-    """Matrices (m, 3, 3) that transform normals as others transform points; zero where there are none."""
-    columns = np.moveaxis(linear, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        cofactors = np.stack([cross(columns[k - 2], columns[k - 1]) for k in range(3)], axis=-1)
-        result = cofactors / dot(columns[0], cofactors[..., 0])[:, None, None]
-    is_finite = np.isfinite(result.reshape(-1, 9).sum(axis=1))
-    return np.where(is_finite[:, None, None], result, 0.0)
 
 
 def radii_of_meshes(meshes: Meshes) -> tuple[Floats, Floats]:
@@ -360,6 +411,7 @@ def velocities_of_meshes(start: Meshes, end: Meshes, now: Meshes, point: Floats)
     # A flat image of a mesh has no inverse, but each of its points has an origin.
     inverse = np.asarray(np.linalg.pinv(now.matrix[:, :3, :3]), np.float64)
     local = transform_vectors(inverse, point - now.matrix[:, :3, 3])
+    end = ends_of_motion(start, end)
     velocity = transform_points(end.matrix, local) - transform_points(start.matrix, local)
     for row in np.flatnonzero(start.nodes != end.nodes).tolist():
         corners, first, last = (
@@ -376,9 +428,10 @@ def velocities_of_meshes(start: Meshes, end: Meshes, now: Meshes, point: Floats)
 
 def longest_paths(start: Meshes, end: Meshes) -> Floats:
     """Bound the lengths (m,) of the straight paths of all points of meshes (m,) from start to end."""
+    end = ends_of_motion(start, end)
     paths = length(end.corners_of_boxes() - start.corners_of_boxes()).max(axis=-1)
     for row in np.flatnonzero(start.nodes != end.nodes).tolist():
-        before, after = (transform_points(each.matrix[row], each.nodes[row].corners) for each in (start, end))
+        before, after = (transform_points(each.matrix[row], each.nodes[row].points) for each in (start, end))
         paths[row] = length(after - before).max()
     return np.asarray(paths)
 

@@ -14,8 +14,11 @@ from ..numeric.arrays import Floats, Ints, Table, concatenated_ranges
 from ..numeric.spans import is_run_start
 from .meshes import MovingNodes
 
-_EXPANDED = 1 << 13
+_EXPANDED = 1 << 12
 """Pairs of nodes expanded together, at most about: more save little, and may turn out to be needless."""
+
+_EVALUATED = 1 << 7
+"""Pairs of triangles that are solved together, at least: with fewer, the calls take longer than the pairs."""
 
 
 class _Queue(Table):
@@ -61,15 +64,25 @@ class MeshPairSearch(ABC):
         """
 
     @abstractmethod
-    def values(self, row: Ints, i: Ints, j: Ints, low: Floats) -> Floats:
-        """Return the values (k,) of triangle pairs (k,) with these lower bounds; NaN for none."""
+    def values(self, row: Ints, i: Ints, j: Ints, low: Floats, is_quick: bool) -> tuple[Floats, Floats]:
+        """Return the values (k,) of triangle pairs (k,) with these lower bounds; NaN for none.
+
+        Also returns higher lower bounds (k,) of pairs that take too long to be quick, which are solved at
+        last; NaN for others.
+        """
 
     def run(self, rows: Ints) -> None:
         """Find the pairs of triangles of pairs of meshes (r,)."""
         root = np.zeros(len(rows), dtype=np.int64)
         # What was found last is expanded first, because it is nearer to triangles, whose values cull others.
         stack = [_Queue(rows, root, root, np.full(len(rows), -np.inf), np.zeros(len(rows)))]
-        while stack:
+        pending: list[_Queue] = []
+        slow: list[_Queue] = []
+        while stack or pending:
+            if not stack or sum(len(each.row) for each in pending) >= _EVALUATED:
+                slow += self._evaluate(_Queue.concatenate(pending), is_quick=True)
+                pending = []
+                continue
             queue = stack.pop()
             is_less = queue.low < (self.best - self._slack)[queue.row]
             queue = queue.take(is_less & (queue.low <= self.reached[queue.row]))
@@ -80,10 +93,12 @@ class MeshPairSearch(ABC):
                 stack.append(rest)
             is_pair = self._a.is_triangle(now.row, now.i) & self._b.is_triangle(now.row, now.j)
             if is_pair.any():
-                self._evaluate(now.take(is_pair))
+                pending.append(now.take(is_pair))
                 now = now.take(~is_pair)
             if len(now.row):
                 stack.append(self._expand(now))
+        if slow:
+            self._evaluate(_Queue.concatenate(slow), is_quick=False)
 
     def _expand(self, pairs: _Queue) -> _Queue:
         """Return the pairs of children of pairs of nodes that may have the smallest value, in order."""
@@ -97,12 +112,14 @@ class MeshPairSearch(ABC):
         new = _Queue(row, i[places], j[places], low, priority / (1 + priority))
         return new.take(np.argsort(row + 0.999 * new.priority))
 
-    def _evaluate(self, pairs: _Queue) -> None:
-        """Solve pairs of triangles, in order of rows."""
+    def _evaluate(self, pairs: _Queue, is_quick: bool) -> list[_Queue]:
+        """Solve pairs of triangles; returns those that take longer."""
         pairs = pairs.take(pairs.low < self.best[pairs.row])
         if not len(pairs.row):
-            return
-        values = self.values(pairs.row, pairs.i, pairs.j, pairs.low)
+            return []
+        values, low = self.values(pairs.row, pairs.i, pairs.j, pairs.low, is_quick)
+        is_slow = ~np.isnan(low)
+        slow = [pairs.replaced(low=low).take(is_slow)] if is_slow.any() else []
         values = np.where(np.isnan(values), np.inf, values)
         order = np.lexsort((values, pairs.row))
         first = order[is_run_start(pairs.row[order])]
@@ -110,6 +127,7 @@ class MeshPairSearch(ABC):
         row, value = pairs.row[first], values[first]
         self.best[row], self.nodes[:, row] = value, (pairs.i[first], pairs.j[first])
         self.reached[row] = np.minimum(self.reached[row], value)
+        return slow
 
     def _child_pairs(self, pairs: _Queue) -> tuple[Ints, Ints, Ints]:
         """Replace pairs of nodes (k,) that are not both triangles by pairs of children, (n,) each.

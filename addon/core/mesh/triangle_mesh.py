@@ -12,16 +12,17 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..broad_phase.bvh import Bvh
 from ..broad_phase.overlapping_pairs import overlapping_pairs_between
 from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arguments import require_type
-from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, concatenated_ranges, dot, length
+from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, as_floats, concatenated_ranges, dot, length
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Aabb, Sphere, Triangle
 from ..shapes.primitives import closest_on_triangle
-from ..trees.builder import TrianglePartition, partition_triangles, sphere_tree_from_triangles
+from ..trees.builder import sphere_tree_from_triangles
 from ..trees.sphere_tree import SphereTree, inner_nodes_upward, leaves_in_order
 from ..trees.traversal import SINGLE_NODE, NodePairBounds, NodePairs, find_candidate_leaf_pairs
 from .mesh_bvh import MeshBvh
@@ -171,6 +172,33 @@ class TriangleMesh:
                 "meshes: the two samples differ; hold the mesh still and move the other shape"
             )
 
+    def moved(self, corners: ArrayLike) -> TriangleMesh:
+        """Return the same triangles with their corners elsewhere, as they are at another time.
+
+        In samples of a motion, the corners of a mesh that was moved go from one sample to the next.
+
+        Parameters
+        ----------
+        corners : (t, 3, 3) float
+            In the order of the triangles.
+
+        Returns
+        -------
+        mesh : TriangleMesh
+
+        Raises
+        ------
+        InvalidShapeError, NonFiniteGeometryError
+            For another number of triangles.
+        """
+        points = as_floats(corners, "corners", (3, 3))
+        if points.shape[:-2] != self.triangles.shape:
+            raise InvalidShapeError(f"corners: {points.shape} do not fit {self.triangles.shape[0]} triangles")
+        a, b, c = np.moveaxis(points, 1, 0)
+        mesh = TriangleMesh(Triangle(a, b, c, self.triangles.one_sided))
+        mesh.__dict__["nodes"] = self.nodes.moved(points.reshape(-1, 3))
+        return mesh
+
     def aabb(self) -> Aabb:
         """Return the box around the mesh. Exact."""
         boxes = self.triangles.aabb()
@@ -185,11 +213,6 @@ class TriangleMesh:
     def bvh(self) -> Bvh:
         """BVH of the boxes around the triangles."""
         return Bvh(self.triangles.aabb())
-
-    @cached_property
-    def partition(self) -> TrianglePartition:
-        """Nodes of the sphere tree of `parts`, without the spheres: half as much work."""
-        return partition_triangles(self.triangles, LEAF_TRIANGLES)
 
     @cached_property
     def nodes(self) -> MeshBvh:

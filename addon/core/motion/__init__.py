@@ -6,8 +6,6 @@
 | `steps` | shapes over intervals, and their next jumps |
 | `samples` | `SampledMotion`: a motion from samples, with deviations estimated from their neighbors |
 | `switches` | adds samples where subjects appear or disappear |
-| `mesh_samples` | samples of two moving meshes, whose vertices and triangles may change |
-| `mesh_contact` | first contact of two moving meshes, for pairs whose bounds touch |
 
 May import `interval` and the rooms before it. Motions of keyed objects and bent meshes are in `scene.motion`,
 because they need what is read from Blender.

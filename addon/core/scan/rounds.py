@@ -122,11 +122,15 @@ def _assess_times(solved: Pieces, graze: Floats, clearance: float, tolerance: Fl
     enter, leave = contacts.enter, contacts.leave
     # As long as pairs take to cover the deviation, at the speed at which they come closer. A contact that
     # reaches an end of the interval is timed by the neighboring interval.
-    speeds = motion.closing_speed(enter), motion.reversed_in_time().closing_speed(1 - leave)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        errors = deviation / np.stack(speeds)
-    errors = np.where(errors >= 0, errors, np.inf)
-    enter_error, leave_error = np.where(np.stack([enter == 0, leave == 1]), 0.0, errors)
+    errors = np.zeros((2, len(enter)))
+    for error, side, time in zip(
+        errors, (motion, motion.reversed_in_time()), (enter, 1 - leave), strict=True
+    ):
+        rows = np.flatnonzero(time > 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = deviation[rows] / side.take(rows).closing_speed(time[rows])
+        error[rows] = np.where(found >= 0, found, np.inf)
+    enter_error, leave_error = errors
     step, is_fine = solved.end - solved.begin, deviation <= graze
     is_in_time = (enter_error * step <= tolerance) & (leave_error * step <= LATER_TOLERANCE)
     # Overlap at both ends does not exclude a gap in between.

@@ -6,7 +6,7 @@ the line between their closest points. The gap along such an axis is a cubic pol
 of that polynomial gives a time before which the gap cannot close. Advance to that time, choose the axes
 again, and repeat.
 
-Two meshes are solved by a best-first simultaneous traversal of both BVHs: the swept bounding spheres of two
+Two meshes are solved by a best-first simultaneous traversal of both BVHs: the swept spheres and boxes of two
 nodes bound the time of impact of their triangles from below.
 """
 
@@ -16,31 +16,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distance.mesh_mesh import best_axis, closest_points_triangle_triangle, separating_axes
-from ..mesh.mesh_bvh import PosedMesh
-from ..mesh.meshes import Meshes, MovingNodes, are_inside, moving_nodes, single
+from ..distance.mesh_mesh import (
+    best_axis,
+    closest_points_triangle_triangle,
+    closest_triangles,
+    separating_axes,
+)
+from ..distance.separating_axis import WitnessPoints
+from ..mesh.meshes import (
+    Meshes,
+    MovingNodes,
+    are_inside,
+    interpolated_meshes,
+    moving_nodes,
+    offsets_between,
+)
 from ..mesh.pair_search import MeshPairSearch
 from ..numeric.arrays import (
     Bools,
     Floats,
     Ints,
     Table,
-    cross,
     cross_first,
     dot,
     dot_first,
     largest_component,
-    length,
     normalized,
     power_of_two_scale,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING, GAP_ROUNDING
 from ..shapes.primitives import triangles_from_corners
 
-_MAX_STEPS = 100
-_SLOW_STEPS = 8
+_MAX_STEPS = 101
+_SLOW_STEPS = 4
 """Steps after which the line between closest points is an axis too: edges that slide along each other have no
-other axis with a large gap."""
+other axis with a large gap. Searches postpone pairs that take more, because few of them are still needed."""
+_ALL_STEPS = range(_MAX_STEPS)
 _CHUNK_PAIRS = 512
 _NEXT = [1, 2, 0]
 _MIN_DISTANCE = 1e-7
@@ -69,6 +80,7 @@ def first_impacts_of_triangles(
     begin: Floats | float = 0.0,
     until: Floats | float = 1.0,
     slack: Floats | float = 0.0,
+    steps: range = _ALL_STEPS,
 ) -> tuple[Floats, Bools]:
     """First times in [begin, until] at which pairs of triangles are within `clearance`; NaN for never.
 
@@ -82,6 +94,8 @@ def first_impacts_of_triangles(
     until : (m,) float or float. Last time that is searched.
     slack : (m,) float or float. Gap beyond the clearance that counts as contact; a larger one takes fewer
         steps.
+    steps : Numbers of the steps to take, all by default. Pairs that the first ones do not resolve can be
+        continued from their times on.
     Returns time : (m,) float64
     Returns is_resolved : (m,) bool. False where the pair may touch later than the time, or never.
     """
@@ -94,7 +108,7 @@ def first_impacts_of_triangles(
     for start in range(0, count, _CHUNK_PAIRS):
         rows = slice(start, start + _CHUNK_PAIRS)
         pairs = _TrianglePairs.of(a.take(rows), b.take(rows), clearances[rows], slacks[rows])
-        time[rows], is_resolved[rows] = _first_contacts(pairs, begins[rows], ends[rows])
+        time[rows], is_resolved[rows] = _first_contacts(pairs, begins[rows], ends[rows], steps)
     return time, is_resolved
 
 
@@ -148,12 +162,14 @@ class _TrianglePairs(Table, last=True):
         return self.replaced(p=self.p + time * self.p_change, q=self.q + time * self.q_change)
 
 
-def _first_contacts(pairs: _TrianglePairs, begin: Floats, until: Floats) -> tuple[Floats, Bools]:
+def _first_contacts(
+    pairs: _TrianglePairs, begin: Floats, until: Floats, steps: range
+) -> tuple[Floats, Bools]:
     """First contacts (m,) from times on, by `until` (m,), NaN for none; also whether they are resolved."""
     found, is_resolved = np.full(len(begin), np.nan), np.ones(len(begin), dtype=bool)
     time = begin.copy()
     active = np.flatnonzero(time <= until)
-    for step_number in range(_MAX_STEPS + 1):
+    for step_number in steps:
         if not len(active):
             break
         part = pairs.take(active)
@@ -172,7 +188,7 @@ def _first_contacts(pairs: _TrianglePairs, begin: Floats, until: Floats) -> tupl
                 (gap[close], step[close]), _safe_steps(near, axis, remaining[close])
             )
         touching = gap <= part.contact_gap
-        ends = touching | ((step_number == _MAX_STEPS) & (remaining > 0))
+        ends = touching | ((step_number == steps[-1]) & (remaining > 0))
         ended = active[ends]
         found[ended], is_resolved[ended] = time[ended], touching[ends]
         continues = ~ends & (remaining > 0)
@@ -275,57 +291,21 @@ def time_within_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, clearance
     return time
 
 
-class MovingMesh(NamedTuple):
-    """One mesh, posed at both ends of an interval."""
-
-    start: PosedMesh
-    end: PosedMesh
-
-    def triangles(self, nodes: Ints) -> MovingTriangles:
-        """Triangles of leaf nodes (n,), in motion."""
-        slots = self.start.slots(nodes)
-        return MovingTriangles(self.start.corners(slots), self.end.corners(slots))
-
-
-class MeshMeshImpact(NamedTuple):
-    """First impact of two moving meshes.
-
-    time : Time in [0, 1]; NaN for never.
-    i, j : Nodes of the triangles that touch first; -1 for never.
-    is_resolved : False if no contact is known there, only that there is none before: see
-        `first_impacts_of_triangles`.
-    """
-
-    time: float
-    i: int
-    j: int
-    is_resolved: bool = True
-
-    def point_and_normal(self, a: MovingMesh, b: MovingMesh) -> tuple[Floats, Floats]:
-        """Point of contact (3,), and the unit normal (3,) from the first mesh to the second."""
-        time = np.array([self.time])
-        first, second = a.triangles(np.array([self.i])), b.triangles(np.array([self.j]))
-        pair = (triangles_from_corners(moving.at(time)) for moving in (first, second))
-        point: Floats = closest_points_triangle_triangle(*pair).middle[0]
-        return point, contact_normals(first, second, time)[0]
-
-
-def first_impact_mesh_mesh(
-    a: MovingMesh, b: MovingMesh, clearance: float = 0.0, begin: float = 0.0, slack: float = 0.0
-) -> MeshMeshImpact:
-    """First time in [begin, 1] at which the surfaces of two moving meshes are within `clearance`.
-
-    Never late, and early by no more than `first_impacts_of_triangles` with that `slack`.
-
-    a, b : The meshes, in one space and unit.
-    clearance : Distance that counts as contact.
-    begin : Time until which the meshes are known to be disjoint.
-    slack : Gap beyond the clearance that counts as contact; a larger one takes fewer steps.
-    """
-    nodes = moving_nodes((single(a.start), single(a.end)), (single(b.start), single(b.end)))
-    found = first_impacts_of_meshes(*nodes, np.array([clearance]), np.array([begin]), np.array([slack]))
-    i, j = found.nodes[:, 0].tolist()
-    return MeshMeshImpact(float(found.time[0]), i, j, bool(found.is_resolved[0]))
+def contacts_of_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, time: Floats) -> WitnessPoints:
+    """Closest points of meshes (m,) at their times of contact (m,), and normals: see `contact_normals`."""
+    a, b = interpolated_meshes(a0, a1, time), interpolated_meshes(b0, b1, time)
+    rows, limit = np.arange(len(time)), np.full(len(time), np.inf)
+    _, nodes = closest_triangles(*moving_nodes((a, a), (b, b)), limit)
+    moving = moving_nodes((a0, a1), (b0, b1))
+    first, second = (
+        MovingTriangles(*each.corners(rows, node)) for each, node in zip(moving, nodes, strict=True)
+    )
+    witness = closest_points_triangle_triangle(
+        triangles_from_corners(first.at(time)), triangles_from_corners(second.at(time))
+    )
+    normal = contact_normals(first, second, time)
+    on_a, on_b = witness.on_a + normal * a.margin[:, None], witness.on_b - normal * b.margin[:, None]
+    return WitnessPoints(on_a, on_b, normal)
 
 
 class MeshImpacts(NamedTuple):
@@ -370,6 +350,26 @@ def first_impacts_of_meshes(
     return MeshImpacts(np.where(is_never, np.nan, search.best), search.nodes, search.best < search.unresolved)
 
 
+class _NodePairs(Table):
+    """Pairs of nodes (n,) in motion.
+
+    row, i, j : (n,) int64. Pair of meshes, and both nodes.
+    a, radius_a, b, radius_b : Centers (n, 3) at the start, and radii (n,).
+    offset_end : (n, 3) float64. From one center to the other at the end.
+    wider : (n,) float64. Distance that counts as contact, and rounding.
+    """
+
+    row: Ints
+    i: Ints
+    j: Ints
+    a: Floats
+    radius_a: Floats
+    b: Floats
+    radius_b: Floats
+    offset_end: Floats
+    wider: Floats
+
+
 class _ImpactSearch(MeshPairSearch):
     """Search for the first impacts of moving meshes: see `first_impacts_of_meshes`.
 
@@ -387,63 +387,74 @@ class _ImpactSearch(MeshPairSearch):
     def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
         a0, a1, radius_a = self._a.spheres(row, i)
         b0, b1, radius_b = self._b.spheres(row, j)
-        total, clearance = radius_a + radius_b, self._clearance[row]
+        clearance, total = self._clearance[row], radius_a + radius_b
         size = np.maximum.reduce([largest_component(each) for each in (a0, a1, b0, b1)]) + total
         wider = clearance + DISTANCE_ROUNDING * (size + clearance)
         low = _sphere_entry_times(b0 - a0, b1 - a1, total + wider)
         places = np.flatnonzero(low <= self.reached[row])
-        low, wider = low[places], wider[places]
-        centers = tuple(each[places] for each in (a0, a1, b0, b1))
-        low = np.maximum(low, self._slab_entry_times(row[places], i[places], j[places], centers, wider))
-        # A triangle much larger than the other node is bounded by its shape instead of its bounding sphere.
-        for nodes, node, radius, start, end, small in (
-            (self._a, i, radius_a, b0, b1, radius_b),
-            (self._b, j, radius_b, a0, a1, radius_a),
-        ):
-            is_large = (2 * small < radius)[places]
-            near = np.flatnonzero(is_large & nodes.is_triangle(row[places], node[places]))
-            if len(near):
-                at = places[near]
-                triangles = MovingTriangles(*nodes.corners(row[at], node[at]))
-                enter = _triangle_entry_times(start[at], end[at], small[at] + wider[near], triangles)
-                low[near] = np.maximum(low[near], enter)
-        reachable = np.flatnonzero(low <= self.reached[row[places]])
-        places = places[reachable]
-        low = np.maximum(low[reachable], self._begin[row[places]])
+        pairs = _NodePairs(row, i, j, a0, radius_a, b0, radius_b, b1 - a1, wider).take(places)
+        low = low[places]
+        for choose in (self._between, self._facing_a, self._facing_b):
+            rows = np.flatnonzero(low <= self.reached[pairs.row])
+            left = pairs.take(rows)
+            low[rows] = np.maximum(low[rows], self._slab_entry_times(left, choose(left)))
+        reachable = np.flatnonzero(low <= self.reached[pairs.row])
+        places, row = places[reachable], pairs.row[reachable]
+        low = np.maximum(low[reachable], self._begin[row])
         # Small nodes first, because they are closer to triangles.
-        priority = low + total[places] / self._total_radius[row[places]]
+        priority = low + total[places] / self._total_radius[row]
         return places, low, np.full(len(places), np.inf), priority
 
-    def _slab_entry_times(
-        self, row: Ints, i: Ints, j: Ints, centers: tuple[Floats, ...], reach: Floats
-    ) -> Floats:
-        """Find times (n,) before which nodes (n,) are farther apart than `reach` (n,) along a direction.
+    def _between(self, pairs: _NodePairs) -> Floats:
+        """Return unit vectors (n, 3) from the first nodes to the second ones."""
+        spheres = pairs.a, pairs.radius_a, pairs.b, pairs.radius_b
+        return normalized(offsets_between(self._a, self._b, pairs.row, (pairs.i, pairs.j), spheres)[0])
+
+    def _facing_a(self, pairs: _NodePairs) -> Floats:
+        return self._a.facing(self._a.start, pairs.row, pairs.i)
+
+    def _facing_b(self, pairs: _NodePairs) -> Floats:
+        return self._b.facing(self._b.start, pairs.row, pairs.j)
+
+    def _slab_entry_times(self, pairs: _NodePairs, direction: Floats) -> Floats:
+        """Find times (n,) before which nodes (n,) are farther apart along a direction than they may be.
 
         Of corners that move in straight lines, how far a node reaches along a direction is convex in time. So
         the gap is not below a linear function of time.
+
+        direction : (n, 3) unit vectors, either way
         """
-        a0, a1, b0, b1 = centers
-        direction = normalized(b0 - a0)
-        gaps = []
-        for start, end, nodes_a, nodes_b in (
-            (a0, b0, self._a.start, self._b.start),
-            (a1, b1, self._a.end, self._b.end),
+        offset = pairs.b - pairs.a
+        ahead = np.where(dot(offset, direction)[:, None] < 0, -direction, direction)
+        left = []
+        for apart, nodes_a, nodes_b in (
+            (offset, self._a.start, self._b.start),
+            (pairs.offset_end, self._a.end, self._b.end),
         ):
-            ahead = self._a.extents(nodes_a, row, i, direction, self._a.radii(nodes_a, row, i))
-            behind = self._b.extents(nodes_b, row, j, -direction, self._b.radii(nodes_b, row, j))
-            gaps.append(dot(end - start, direction) - ahead - behind - reach)
-        first, last = gaps
+            reach = [
+                moving.extents(nodes, pairs.row, node, along, moving.radii(nodes, pairs.row, node))
+                for moving, nodes, node, along in (
+                    (self._a, nodes_a, pairs.i, ahead),
+                    (self._b, nodes_b, pairs.j, -ahead),
+                )
+            ]
+            left.append(dot(apart, ahead) - sum(reach) - pairs.wider)
+        first, last = left
         with np.errstate(divide="ignore", invalid="ignore"):
             time = first / (first - last)
         return np.where(first > 0, np.where(last > 0, np.inf, time * (1 - DISTANCE_ROUNDING)), 0.0)
 
-    def values(self, row: Ints, i: Ints, j: Ints, low: Floats) -> Floats:
+    def values(self, row: Ints, i: Ints, j: Ints, low: Floats, is_quick: bool) -> tuple[Floats, Floats]:
         first, second = MovingTriangles(*self._a.corners(row, i)), MovingTriangles(*self._b.corners(row, j))
+        begin = np.maximum(low, self._begin[row])
+        steps = range(_SLOW_STEPS) if is_quick else range(_SLOW_STEPS, _MAX_STEPS)
         time, is_resolved = first_impacts_of_triangles(
-            first, second, self._clearance[row], low, self.best[row], self._gap[row]
+            first, second, self._clearance[row], begin, self.best[row], self._gap[row], steps
         )
+        if is_quick:
+            return np.where(is_resolved, time, np.nan), np.where(is_resolved, np.nan, time)
         np.minimum.at(self.unresolved, row[~is_resolved], time[~is_resolved])
-        return time
+        return time, np.full(len(row), np.nan)
 
 
 def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:
@@ -462,29 +473,3 @@ def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:
         time = outside / (approach + np.sqrt(squared * np.maximum(inside, 0)))
     touches = (approach > 0) & (inside >= 0) & (time <= 1)
     return np.where(outside <= 0, 0.0, np.where(touches, time, np.inf))
-
-
-def _triangle_entry_times(start: Floats, end: Floats, radius: Floats, moving: MovingTriangles) -> Floats:
-    """Earliest times (n,) at which spheres with centers (n, 3) may touch moving triangles; inf for never.
-
-    Never late, if the radii include rounding errors. A sphere may touch while its center is in a prism around
-    the triangle, the common part of five half-spaces. The prism translates with the mean motion of the
-    corners; their deviation from it is added to the radius.
-    """
-    change = moving.end - moving.start
-    move = change.mean(axis=1)
-    radius = radius + length(change - move[:, None]).max(axis=1)
-    corners = moving.start
-    normal = triangles_from_corners(corners).normal
-    sides = normalized(corners[:, _NEXT] - corners)
-    directions = np.stack([normal, -normal, *(cross(normal, sides[:, k]) for k in range(3))])
-    # The normal of a needle is inaccurate. So each slab is as thick as the triangle is along its direction.
-    lowest = dot(directions[:, :, None], corners - corners[:, :1]).min(axis=-1)
-    height = dot(directions, start - corners[:, 0]) - lowest + radius
-    change_of_height = dot(directions, end - start - move)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        time = -height / change_of_height
-    enter = np.where(change_of_height > 0, time, 0.0).max(axis=0, initial=0.0)
-    leave = np.where(change_of_height < 0, time, 1.0).min(axis=0, initial=1.0)
-    stays_outside = ((change_of_height == 0) & (height < 0)).any(axis=0)
-    return np.where((enter <= leave) & ~stays_outside, enter, np.inf)

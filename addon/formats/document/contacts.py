@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ...core import ContactReport, MeshContact
+from ...core import ContactReport
 from ...core.numeric.arrays import Floats, Ints
 from ...core.scan.report import Clearances, Contacts, Intervals, NearMisses, PairContacts
 from ..contact_extents import EXTENTS, extent, signed_depth
 from ..rounding import json_number, rounded_down, rounded_up, to_lists
 from ..spaces import Space
 from .json_writer import Column, object_values, present
-from .model import Confirmation, NotVerified, ScannedContacts, TimeSettings
+from .model import Confirmation, MeshContact, NotVerified, ScannedContacts, TimeSettings
 
 UNIT_DECIMALS = 6
 """Decimals that directions, scale factors and frames keep at least, however lengths are rounded.
@@ -323,9 +323,8 @@ class ContactReader:
         if "frame" not in meshes:
             return Confirmation(None, is_proven)
         point = self.to_blender.vectors(meshes.get("point", (0, 0, 0)))
-        no_normal = np.full(3, np.nan)  # because documents do not store the normals of meshes
         uncertainty = meshes.get("uncertainty", 0.0)
-        first = MeshContact(meshes["frame"], uncertainty, point, no_normal, is_proven)
+        first = MeshContact(meshes["frame"], uncertainty, point)
         return Confirmation(first, is_proven)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
-from ...core import Aabb, ContactReport, ConvexHull, MeshContact, Shape, Sphere, SphereTree
+from ...core import Aabb, ContactReport, ConvexHull, Shape, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
 from ...core.messages import template
 from ...core.numeric.arrays import Floats, Ints
@@ -57,12 +57,8 @@ class NotVerified(_Reason):
     UNBAKED_SIMULATION = "unbakedSimulation", template("a simulation is not baked")
     SIMULATED = "simulated", template("an object is simulated")
     NO_FACES = "noFaces", template("an object has no faces")
-    VERTEX_COUNT = "vertexCount", template("the number of vertices changes")
-    ABSENT = "absent", template("an object is absent meanwhile")
     NOT_FINITE = "notFinite", template("a coordinate is not finite")
-    UNDECIDED = "undecided", template("the meshes are too close for too long")
     STOPPED = "stopped", template("the scan was stopped")
-    UNSUPPORTED = "unsupported", template("the meshes cannot be tested")
 
 
 DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree | Compound
@@ -328,6 +324,19 @@ class TimeSettings:
     end: float
     step: float
     reference: float
+
+
+class MeshContact(NamedTuple):
+    """The first time at which two meshes touch.
+
+    time : First frame at which they may touch.
+    uncertainty : Frames by which it may be off.
+    point : (3,) float. Contact point in world space.
+    """
+
+    time: float
+    uncertainty: float
+    point: Floats
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def mesh_edges(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
 class MeshFaces(NamedTuple):
     """Faces of a mesh, which Blender cuts into triangles. Copied as blocks, far faster than the triangles.
 
-    corners : (c,) int32. Vertex of each corner of the faces, one face after another.
+    corners : (c,) int32. Vertex of each corner of the faces, one face after another; or of the triangles.
     of_triangle : (t,) int32. Face of each triangle, in increasing order. A face with k corners has k - 2
         triangles.
     """
@@ -161,10 +161,14 @@ class MeshFaces(NamedTuple):
     of_triangle: NDArray[np.int32]
 
     @classmethod
-    def of(cls, evaluated: bpy.types.Object, modifiers: Modifiers) -> MeshFaces:
-        """Read the faces of an evaluated object, of the mesh that `vertex_positions` reads."""
+    def of(cls, evaluated: bpy.types.Object, modifiers: Modifiers, by_triangles: bool = False) -> MeshFaces:
+        """Read the faces of an evaluated object, of the mesh that `vertex_positions` reads.
+
+        by_triangles : Whether the corners are those of the triangles that faces are cut into.
+        """
         with open_mesh(evaluated, modifiers) as mesh:
             # They follow from the sizes of the faces, without calc_loop_triangles(), which takes ten times as
             # long.
             of_triangle = () if mesh is None else mesh.loop_triangle_polygons
-            return cls(_mesh_corners(mesh), copied(of_triangle, "value", np.int32))
+            corners = triangle_indices(evaluated, modifiers).ravel() if by_triangles else _mesh_corners(mesh)
+            return cls(corners, copied(of_triangle, "value", np.int32))

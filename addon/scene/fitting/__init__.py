@@ -9,6 +9,7 @@ In reading order:
   subjects; and the boxes along the world's axes, which are fitted again.
 - `fit_columns`: columns of shapes that are moved in place, and the maps that move them; axes and lines that
   were found.
+- `mesh_fits`: the meshes themselves as the shapes of subjects.
 - `world_boxes`: sides of boxes along the world's axes, from stacked vertices.
 - `parts`: the vertices of all parts of a subject: of the leaves of a sphere tree, or of convex parts.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.

@@ -550,7 +550,7 @@ def new_fits(
     groups: Sequence[PartVertices] | None,
     without: Ints,
 ) -> FitCache:
-    """Make room for the fits of `count` subjects.
+    """Make room for the fits of `count` subjects, to other shapes than their meshes.
 
     count : Number of subjects.
     shape : Shape of all subjects.

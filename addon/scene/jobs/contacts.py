@@ -74,7 +74,7 @@ from ..subjects.selection import matches_names
 from ..subjects.subject import Subject, SubjectList
 from .bounds_table import NO_VERTICES, BoundsTable, fit_bounds
 from .detailed_shapes import SHAPES_OF_SCANS, ScannedShapes
-from .mesh_confirmation import confirm_contacts
+from .mesh_confirmation import MeshReports, reasons_against
 from .result import Result, result_of
 
 
@@ -103,7 +103,7 @@ class ScanRequest(NamedTuple):
         """
         axes = {subject.axes for subject in subjects}
         kind, fit = resolve_scanned_shape(self.settings.shape, axes, self.settings.fit)
-        return ((*DEFAULT_SHAPES, kind) if kind in ORIENTED_KINDS else DEFAULT_SHAPES), fit
+        return ((*DEFAULT_SHAPES, kind) if kind != "mesh" and kind in ORIENTED_KINDS else DEFAULT_SHAPES), fit
 
 
 def scan_request(
@@ -200,7 +200,12 @@ class LateInstances:
         bounded = run_to_end(fit_bounds(SubjectReader(found, fit).geometries(depsgraph), found, shapes, []))
         self.subjects += bounded.subjects
         self.objects += bounded
-        reader = FrameReader(bounded.subjects, request.settings.fit, range(len(bounded.subjects)))
+        reader = FrameReader(
+            bounded.subjects,
+            request.settings.fit,
+            range(len(bounded.subjects)),
+            request.settings.shape == "mesh",
+        )
         reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.forget_instances()
         self.readers.append(reader)
@@ -399,13 +404,15 @@ def _bound_first_frame(
     if settings.shape not in SHAPES_OF_TRIANGLES:
         mask = NamePatterns(scene_by_uid(request.uid), found).mask("obstacles", settings.obstacles)
         with_triangles = frozenset(np.flatnonzero(mask).tolist())
-    reader = FrameReader(found, fit, with_triangles)
+    reader = FrameReader(found, fit, with_triangles, settings.shape == "mesh")
     reader.read_first(bpy.context.evaluated_depsgraph_get())
     yield request.begun
     fitting = fit_bounds(reader.shared, found, shapes, skipped)
     return reader, (yield from converted(fitting, lambda _: request.begun))
 
 
+_AROUND = 3.0
+"""Frames around the contacts of bounds whose meshes are tested, which are sampled, too."""
 _LATE_MESHES = 0.98
 """Part of a job that is done before objects without vertices are evaluated again: few scenes have any."""
 
@@ -447,24 +454,58 @@ def find_contacts(
             # What was found stays if the scan with the instances that came is stopped.
             again = yield from until_stopped(job.track(_scan(request, late, job, shares)), stops)
             found = again or found
-        return (yield from _confirmed_result(request, *found, job))
+        return (yield from _confirmed_result(request, late, *found, job))
+
+
+def _confirm(
+    request: ScanRequest,
+    late: LateInstances,
+    prepared: PreparedScan,
+    report: ContactReport,
+    job: JobProgress,
+) -> Generator[Progress, None, list[Confirmation | NotVerified]]:
+    """Test the meshes of the contacts of a scan, of those pairs whose meshes can be tested."""
+    contacts = report.contacts
+    reasons = reasons_against(prepared.bounds.subjects, contacts, prepared.motion)
+    pairs = [(each.a, each.b) for each, reason in zip(contacts, reasons, strict=True) if reason is None]
+    if not pairs or request.stops():
+        return [reason or NotVerified.STOPPED for reason in reasons]
+    settings, end = replace(request.settings, shape="mesh", obstacles=()), job.end
+    meshes, scanned, times = yield from prepare_motion(request._replace(settings=settings), late, job)
+    # The bounds are apart at all other times. Samples around them show how the meshes move.
+    begin = min(each.intervals[0].start for each in contacts) - _AROUND
+    end_time = max(each.intervals[-1].end for each in contacts) + _AROUND
+    times = [time for time in times if begin <= time <= end_time] or times
+    clearances = dict.fromkeys((settings.clearance, 0.0))
+    reports = []
+    for number, clearance in enumerate(clearances):
+        job.begin_phase(job.done + (end - job.done) / (len(clearances) - number))
+        pair_settings = replace(meshes.settings, clearance=clearance, tested=pairs, near_misses=False)
+        scan = scan_contacts(scanned, times, pair_settings, request.stops, request.drops)
+        reports.append((yield from scan))
+        meshes.motion.restart()
+    found = MeshReports(meshes.motion, reports[-1], reports[0] if settings.clearance else None)
+    return [
+        found.answer(contact) if reason is None else reason
+        for contact, reason in zip(contacts, reasons, strict=True)
+    ]
 
 
 def _confirmed_result(
-    request: ScanRequest, prepared: PreparedScan, report: ContactReport, job: JobProgress
+    request: ScanRequest,
+    late: LateInstances,
+    prepared: PreparedScan,
+    report: ContactReport,
+    job: JobProgress,
 ) -> Generator[Progress, None, Result]:
     """Test the contacts of a scan on meshes, if requested, and make its result; partial if it was stopped."""
     settings, times, motion = request.settings, request.times, prepared.motion
-    confirmed: tuple[Confirmation | NotVerified, ...] = ()
-    unconfirmed = 0
+    confirmed: list[Confirmation | NotVerified] = []
     if settings.confirm:
         job.begin_phase(_LATE_MESHES)
-        subjects = prepared.bounds.subjects
-        tests = confirm_contacts(
-            request.uid, subjects, report.contacts, motion, settings.clearance, request.stops
-        )
-        confirmed = yield from job.track(tests)
-        unconfirmed = len(report.contacts) - len(confirmed)
+        tests = _confirm(request, late, prepared, report, job)
+        confirmed = yield from job.track(converted(tests, lambda at: at._replace(phase="meshes")))
+    unconfirmed = confirmed.count(NotVerified.STOPPED)
     result = prepared.bounds.with_late_warnings()
     if report.stopped_at is not None or unconfirmed:
         result = replace(result, partial=Partial(times[-1], unconfirmed))
@@ -483,7 +524,7 @@ def _confirmed_result(
         ids,
         motion.shape,
         frozenset(ids[obstacle.subject] for obstacle in prepared.settings.obstacles),
-        (*confirmed, *[NotVerified.STOPPED] * unconfirmed),
+        tuple(confirmed),
         clearance=settings.clearance,
     )
     result = replace(
@@ -598,5 +639,6 @@ def scan_frame_share(
             return None
         if not any(each.refusal for each in shares):
             prepared.motion.skips = skips
-            return (yield from _confirmed_result(request, *_join_shares(request, prepared, shares), job))
+            joined = _join_shares(request, prepared, shares)
+            return (yield from _confirmed_result(request, late, *joined, job))
     return (yield from find_contacts(scene_by_uid(request.uid), settings, shares=shares))

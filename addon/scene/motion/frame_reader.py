@@ -132,10 +132,18 @@ class FrameReader(SubjectReader):
     """
 
     def __init__(
-        self, subjects: Sequence[Subject], settings: FitSettings, with_triangles: Container[int]
+        self,
+        subjects: Sequence[Subject],
+        settings: FitSettings,
+        with_triangles: Container[int],
+        follows_cuts: bool = False,
     ) -> None:
-        """Prepare to read subjects; `settings` are for those that have none of their own."""
+        """Prepare to read subjects; `settings` are for those that have none of their own.
+
+        follows_cuts : Whether faces count as changed when Blender cuts them into other triangles.
+        """
         super().__init__(subjects, settings, with_triangles)
+        self._follows_cuts = follows_cuts
         uids = {full_name_of(item): item.session_uid for item in bpy.data.objects}
         # For an instance, the object that it shows.
         of_subjects = [
@@ -256,7 +264,7 @@ class FrameReader(SubjectReader):
         """Read the faces of those subjects of one mesh that may deform and need triangles."""
         wanted = [index for index in indices if self.may_deform[index] and index in self.with_triangles]
         if wanted:
-            faces = MeshFaces.of(evaluated, self.modifiers[wanted[0]])
+            faces = MeshFaces.of(evaluated, self.modifiers[wanted[0]], self._follows_cuts)
             self.faces.update(dict.fromkeys(wanted, faces))
             self.of_triangle.update(dict.fromkeys(wanted, faces.of_triangle))
 
@@ -283,7 +291,7 @@ class FrameReader(SubjectReader):
         if not known:
             return {}
         modifiers = self.modifiers[indices[0]]
-        now = MeshFaces.of(evaluated, modifiers)
+        now = MeshFaces.of(evaluated, modifiers, self._follows_cuts)
         # As a rule all have the faces of the same time.
         distinct = {id(faces): faces for faces in known}
         replaced = {key for key, faces in distinct.items() if not all(map(np.array_equal, now, faces))}

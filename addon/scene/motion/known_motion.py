@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, MotionBound, Shape, Sphere
+from ...core import Aabb, Meshes, MotionBound, Shape, Sphere
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
@@ -211,8 +211,9 @@ class KnownShapes:
         transforms, is_skinned = poses.transforms, poses.is_skinned
         self._only_moves = poses.is_known & ~is_skinned & only_moves(transforms)[poses.rows]
         is_known = poses.is_known & is_eligible & fits.is_fitted
-        # A box along the axes is fitted to the vertices at each time; other shapes are moved and turned.
-        if shape != "aabb":
+        # A box along the axes is fitted to the vertices at each time, and triangles follow any matrix; other
+        # shapes are moved and turned.
+        if kind.fitted_as not in (Aabb, Meshes):
             can_turn = fits.turns_with_subject | self._only_moves
             is_known &= transforms.keeps_form()[poses.rows] & fits.has_orientation & can_turn
         # Where numbers are too large for a scan, samples are without a subject, and say so.
@@ -337,7 +338,7 @@ def _bound_of_surface(shape: ShapeKind) -> Callable[[Floats, TransformChords, Fl
     kind = shape.fitted_as
     if kind is Aabb:
         return None
-    if kind is Sphere:  # no axes turn: its deviation is that of points
+    if kind in (Sphere, Meshes):  # no axes turn: its deviation is that of points
         return lambda points, _chords, _reach: points
     if kind is not None and shape.farthest < np.inf:
         for name, bound in (("axis", _bound_axis), ("rotation", _bound_axes)):

@@ -24,9 +24,10 @@ from ..blender.object_settings import object_padding
 from ..blender.parts.mesh_parts import ALONG_BONE
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
-from ..fitting.fit_cache import new_fits
+from ..fitting.fit_cache import Errors, FitCache, new_fits
+from ..fitting.mesh_fits import MeshFits
 from ..fitting.parts import TreeVertices, part_vertices
-from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
+from ..settings import SHAPES_OF_PARTS, SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.reader import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
@@ -79,6 +80,7 @@ class SceneMotion:
     skips : Log of the subjects that samples are without.
     arrived : Instances that have appeared in samples since it was emptied, and would have been subjects.
     last : What was read at the last frame that was sampled.
+    fit_errors : Errors of the subjects that could not be fitted as they were at the first frame.
     """
 
     def __init__(
@@ -117,7 +119,7 @@ class SceneMotion:
         depsgraph = bpy.context.evaluated_depsgraph_get()
         if reader is None:
             with_triangles = range(len(subjects)) if self.shape in SHAPES_OF_TRIANGLES else obstacles.slots
-            reader = FrameReader(subjects, self._settings, with_triangles)
+            reader = FrameReader(subjects, self._settings, with_triangles, self.shape == "mesh")
             reader.read_first(depsgraph)
         self.reader = reader
         unfitted = reader.first_geometries()
@@ -162,15 +164,8 @@ class SceneMotion:
     def _reset(self) -> None:
         """Create an empty fit cache for the shape, and what depends on it."""
         count = len(self._all)
-        parts: list[PartVertices] | None = None
-        if self.shape in SHAPES_OF_TRIANGLES:
-            parts = [NO_PARTS] * count
-            for index, source in self._unfitted.items():
-                parts[index] = part_vertices(self.shape, source, self.reader.of_triangle.get(index))
-        settings = [self._settings] * count
-        for index, source in self._unfitted.items():
-            settings[index] = source.fit
         self.last: Reading | None = None
+        self.fit_errors: Errors = {}
         # Faces at the first frame.
         self._kept_faces = dict(self.reader.faces)
         self._first_linear: Floats | None = None
@@ -189,7 +184,7 @@ class SceneMotion:
         # The frame with which the next one is compared.
         self._compared: Reading | None = None
         self._samples: list[Sample] = []
-        self._fits = new_fits(count, self.shape, settings, parts, self._obstacles.indices)
+        self._fits = self._new_fits()
         owners = self._fits.owners
         # Of a frame: as many as it has shapes, more if they take long.
         self._cost = float(max(len(owners), 1))
@@ -198,6 +193,27 @@ class SceneMotion:
             if self.reader.may_deform[index]:
                 self._fits.set_axis(index, ALONG_BONE)
         self._fits.in_own_frames = self._in_own_frames
+
+    def _new_fits(self) -> FitCache:
+        """Make room for the fits of all subjects, or for their meshes."""
+        count = len(self._all)
+        settings = [self._settings] * count
+        for index, source in self._unfitted.items():
+            settings[index] = source.fit
+        if self.shape == "mesh":
+            deforms = self.reader.may_deform.copy()
+            deforms[list(self.reader.merged)] = True
+            meshes = MeshFits(settings, self._obstacles.indices, deforms)
+            for index, source in self._unfitted.items():
+                if self.reader.subjects[index].override is None:
+                    meshes.set_triangles(index, source.points, source.triangles, None)
+            return meshes
+        parts: list[PartVertices] | None = None
+        if self.shape in SHAPES_OF_PARTS:
+            parts = [NO_PARTS] * count
+            for index, source in self._unfitted.items():
+                parts[index] = part_vertices(self.shape, source, self.reader.of_triangle.get(index))
+        return new_fits(count, self.shape, settings, parts, self._obstacles.indices)
 
     def with_shape(self, shape: ShapeName, in_own_frames: bool = False) -> SceneMotion:
         """Motion of the same subjects with a shape that needs no triangles, before anything is fitted.
@@ -276,7 +292,8 @@ class SceneMotion:
             batch: list[tuple[int, SubjectGeometry]] = next(
                 in_batches(self._unfitted.items(), lambda entry: len(entry[1].points))
             )
-            self._fits.fit([index for index, _ in batch], [source.geometry for _, source in batch])
+            errors = self._fits.fit([index for index, _ in batch], [source.geometry for _, source in batch])
+            self.fit_errors.update(errors)
             for index, _ in batch:
                 del self._unfitted[index]
             if not self._unfitted:

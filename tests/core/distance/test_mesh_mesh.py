@@ -8,14 +8,14 @@ import pytest
 from addon.core.distance.dispatch import separation
 from addon.core.distance.mesh_mesh import (
     MeshSeparation,
+    closest_triangles,
     mesh_separation,
     meshes_overlap,
-    posed_within,
     separation_triangle_triangle,
 )
 from addon.core.errors import InvalidShapeError, NonFiniteGeometryError
 from addon.core.mesh.containment import ClosedSurface
-from addon.core.mesh.mesh_bvh import MeshBvh, PosedMesh
+from addon.core.mesh.meshes import Meshes, moving_nodes
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.shapes import Sphere
 from addon.core.shapes.primitives import triangles_from_corners
@@ -126,28 +126,19 @@ def test_gap_far_from_the_origin_is_exact_to_rounding():
         assert abs(found.distance - gap) <= 4e-9
 
 
-def test_nodes_fitted_to_deformed_mesh_enclose_it():
+def test_deformed_mesh_is_as_far_as_its_nearest_triangles():
     rest = meshes.torus(14, 7)
     bent = rest + 0.8 * np.sin(rest[..., [1, 2, 0]] * 3)
-    nodes = MeshBvh.from_tree(mesh_of(rest).parts.tree, bent)
-    # The triangles of a node are inside its sphere, and one of them is within `near_distance` of the center.
-    t = len(rest)
-    parts = mesh_of(rest).parts.tree.parts
-    for k, (first, last) in enumerate(parts):
-        corners = nodes.corners[first:last]
-        assert np.linalg.norm(corners - nodes.center[k], axis=-1).max() <= nodes.radius[k]
-        nearest = separation_triangle_triangle(
-            triangles_from_corners(corners), triangles_from_corners(np.stack([nodes.center[k]] * 3))
-        )
-        assert nearest.min() <= nodes.near_distance[k] + 1e-15
-    assert (nodes.child_count[-t:] == 0).all()
     other = CUBE + np.array([6, 2, 1])
-    order = mesh_of(rest).parts.tree.order
-    posed, still = PosedMesh(nodes, order), PosedMesh.of(mesh_of(other).nodes)
+    nodes = np.empty(1, dtype=object)
+    nodes[0] = mesh_of(rest).nodes.moved(bent.reshape(-1, 3))
+    posed = Meshes.unchecked(nodes, np.eye(4)[None], np.zeros(1))
+    still = Meshes(mesh_of(other), np.eye(4)[None])
     truth = brute_force(bent, other)
     assert truth > 0
-    assert posed_within(posed, still, truth * 1.0000001)
-    assert not posed_within(posed, still, truth * 0.9999999)
+    for limit, found in ((truth * 1.0000001, truth), (truth * 0.9999999, truth * 0.9999999)):
+        distance, _ = closest_triangles(*moving_nodes((posed, posed), (still, still)), np.array([limit]))
+        assert distance[0] == pytest.approx(found, rel=1e-12)
 
 
 # --- touching and crossing -------------------------------------------------------------------------------

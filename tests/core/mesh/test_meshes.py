@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from addon.core import InvalidShapeError, NonFiniteGeometryError, Sphere, at, stacked
-from addon.core.mesh.mesh_bvh import MeshBvh
 from addon.core.mesh.meshes import Meshes
 from addon.core.numeric.batch import assigned, concatenated, differences, where_shapes
+from addon.core.shapes.primitives import closest_on_triangle, triangle_corners, triangles_from_corners
 from tests.core import scenes
 from tests.core.mesh.solids import (
     FAMILIES,
@@ -250,8 +250,9 @@ def deforming(count: int, seed: int) -> tuple[Meshes, Meshes]:
     shapes = []
     for _ in range(2):
         nodes = np.empty(count, dtype=object)
-        moved = first.corners + rng.normal(size=(count, *first.corners.shape)) * 0.2
-        nodes[:] = [MeshBvh.of_ordered(first.tree, corners) for corners in moved]
+        nodes[:] = [
+            first.moved(first.points + each) for each in rng.normal(0, 0.2, (count, *first.points.shape))
+        ]
         shapes.append(Meshes.unchecked(nodes, random_matrices(rng, count), np.zeros(count)))
     return shapes[0], shapes[1]
 
@@ -269,6 +270,18 @@ def test_corners_of_deforming_meshes_move_in_straight_lines():
         assert (found.aabb().min <= low + 1e-14).all() and (found.aabb().max >= high - 1e-14).all()
 
 
+def test_meshes_that_were_moved_go_from_one_sample_to_the_next():
+    rest = FAMILIES["ball"].mesh
+    corners = triangle_corners(rest.triangles)
+    start, end = (Meshes(rest.moved(corners * scale), EYES) for scale in (1.0, 2.0))
+    halfway = at(start, end, 0.5)
+    for k in range(3):
+        expected = np.sort((corners * 1.5).reshape(-1, 3), axis=0)
+        np.testing.assert_allclose(np.sort(corners_of(halfway, k).reshape(-1, 3), axis=0), expected)
+    with pytest.raises(InvalidShapeError, match="do not fit 32 triangles"):
+        rest.moved(corners[:3])
+
+
 def test_other_kinds_and_times_outside_are_refused():
     batch = Meshes(CUBE.mesh, EYES)
     with pytest.raises(InvalidShapeError, match="no motion from Meshes to Sphere"):
@@ -279,20 +292,24 @@ def test_other_kinds_and_times_outside_are_refused():
         at(batch, batch[:2], 0.5)
 
 
-def test_nodes_hold_their_triangles_between_planes_along_their_normals():
-    nodes = FAMILIES["torus"].mesh.nodes
-    inner = len(nodes.radius) - len(nodes.corners)
-    for node in range(len(nodes.radius)):
-        if node < inner:
-            first, last = nodes.tree.parts[node]
-            corners = nodes.corners[first:last].reshape(-1, 3)
-        else:
-            corners = nodes.corners[node - inner]
-        heights = (corners - nodes.center[node]) @ nodes.normal[node]
-        assert nodes.lowest[node] <= heights.min() + 1e-14
-        assert nodes.highest[node] >= heights.max() - 1e-14
-        assert np.linalg.norm(corners - nodes.center[node], axis=1).max() <= nodes.radius[node]
-        assert np.linalg.norm(nodes.normal[node]) == pytest.approx(1) or not nodes.normal[node].any()
+@pytest.mark.parametrize("family", ["torus", "ball", "pieces"])
+def test_nodes_hold_their_triangles_in_spheres_and_boxes(family):
+    mesh = FAMILIES[family].mesh.nodes
+    nodes, children = mesh.fitted, mesh.children
+    held: dict[int, np.ndarray] = {}
+    for node in reversed(range(len(nodes.radius))):
+        below = range(children.first[node], children.first[node] + children.number[node])
+        held[node] = np.concatenate([held[child] for child in below] or [mesh.corners[children.slot[[node]]]])
+        offset = held[node].reshape(-1, 3) - nodes.center[node]
+        heights = offset @ nodes.axes[node].T
+        assert (nodes.lowest[node] <= heights.min(axis=0)).all()
+        assert (nodes.highest[node] >= heights.max(axis=0)).all()
+        assert np.linalg.norm(offset, axis=1).max() <= nodes.radius[node]
+        np.testing.assert_allclose(nodes.axes[node] @ nodes.axes[node].T, np.eye(3), rtol=0, atol=1e-14)
+        nearest = closest_on_triangle(nodes.center[node], triangles_from_corners(held[node]))
+        assert np.linalg.norm(nearest - nodes.center[node], axis=1).min() <= nodes.near_distance[node]
+    assert len(held[0]) == len(mesh.corners)
+    assert sorted(children.slot[children.slot >= 0]) == list(range(len(mesh.corners)))
 
 
 def test_component_of_each_piece_has_a_corner():

@@ -89,17 +89,19 @@ def test_corners_are_exact_at_both_ends():
 
 
 @pytest.mark.parametrize("steps", [0, 1, 2])
-def test_pairs_that_take_too_many_steps_are_not_resolved_before_they_touch(steps, monkeypatch):
+def test_pairs_that_take_too_many_steps_are_not_resolved_before_they_touch(steps):
     a, b = random_motion(60, 1.2, 2.0, 1), random_motion(60, 1.2, 2.0, 2)
     exact = times_of(a, b)
-    monkeypatch.setattr(mesh_mesh, "_MAX_STEPS", steps)
-    reached, is_resolved = first_impacts_of_triangles(a, b)
+    reached, is_resolved = first_impacts_of_triangles(a, b, steps=range(steps + 1))
     hit = ~np.isnan(exact)
     assert (reached[hit] <= exact[hit]).all()
     assert (reached[hit] < exact[hit]).any()
     # Resolved impacts are contacts, and pairs that never touch have none.
     np.testing.assert_allclose(reached[hit & is_resolved], exact[hit & is_resolved], rtol=0, atol=1e-11)
     assert not (is_resolved & ~np.isnan(reached) & ~hit).any()
+    # What is not resolved can be continued.
+    rest, _ = first_impacts_of_triangles(a, b, begin=np.nan_to_num(reached), steps=range(steps + 1, 101))
+    np.testing.assert_allclose(rest[hit], exact[hit], rtol=0, atol=1e-11)
     if steps == 0:
         assert not is_resolved[hit & (exact > 0)].any()
         np.testing.assert_array_equal(reached, 0)

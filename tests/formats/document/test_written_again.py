@@ -23,7 +23,6 @@ from addon.core import (
     ContactReport,
     Cylinder,
     FirstContact,
-    MeshContact,
     Obb,
     Sphere,
     SphereTree,
@@ -35,6 +34,7 @@ from addon.formats import (
     CONVENTIONS,
     Confirmation,
     Convention,
+    MeshContact,
     ObjectBounds,
     ScannedContacts,
     Track,
@@ -171,7 +171,7 @@ class RandomContents:
         ids = [str(index) for index in range(count)]
         contacts = tuple(self.contact(0, index) for index in range(1, count))
         near = tuple(Clearance(1, index, index / 3, self.lengths(1)[0]) for index in range(2, count))
-        mesh_contact = MeshContact(3.3, 1e-3 / 7, self.positions(), np.array([0, 0, 1.0]))
+        mesh_contact = MeshContact(3.3, 1e-3 / 7, self.positions())
         closer = Confirmation(mesh_contact._replace(time=3.1), True)
         answers = (
             Confirmation(mesh_contact, False, closer),

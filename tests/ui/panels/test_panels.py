@@ -10,8 +10,7 @@ import pytest
 
 from addon import registration
 from addon.cli.parser import parse_arguments
-from addon.core.motion.mesh_contact import MeshContact
-from addon.formats.document.model import Confirmation
+from addon.formats.document.model import Confirmation, MeshContact
 from addon.scene.jobs import result_store
 from addon.scene.subjects.scan_settings import COLLECTION_PREFIX
 from addon.ui import job_state
@@ -317,7 +316,7 @@ def test_details_show_all_lines_of_a_row_with_much_to_say(settings):
     (row,) = settings.rows
     settings.active_row = 0
     results = result_store.get(settings.result_id)
-    closer = Confirmation(None, closer=Confirmation(MeshContact(10.0, 0.0, np.zeros(3), np.zeros(3))))
+    closer = Confirmation(None, closer=Confirmation(MeshContact(10.0, 0.0, np.zeros(3))))
     scanned = replace(results.contacts.scanned, confirmed=[closer], clearance=0.1)
     contacts = replace(results.contacts, scanned=scanned)
     settings.result_id = result_store.put(replace(results, contacts=contacts))

@@ -11,8 +11,9 @@ import pytest
 from mathutils.bvhtree import BVHTree
 
 from addon.cli.main import main
+from addon.core.mesh import mesh_bvh
 from addon.formats import NotVerified
-from addon.scene.jobs import mesh_confirmation
+from addon.scene.settings import FitSettings
 from tests.scene.building import open_empty_file
 from tests.scene.sampling import (
     add_box,
@@ -67,6 +68,18 @@ def test_meshes_touch_later_than_boxes_or_never():
     assert written == {frozenset(("Half", "Post")): False, frozenset(("Half", "Striker")): True}
 
 
+@pytest.mark.parametrize("padding", [0.3, -0.2])
+def test_padding_of_bounds_does_not_pad_the_meshes(padding):
+    add_box("Wall", (0.5, 0.5, 0.5))
+    key(add_box("Bar", (0.5, 0.5, 0.5)), "location", [(1, (5.0, 0, 0)), (24, (0.4, 0, 0))])
+    result = scan_scene(shape="aabb", confirm=True, fit=FitSettings(padding=padding))
+    (contact,), (confirmed,) = result.report.contacts, result.confirmed
+    # The faces touch at a distance of 1 between the centers, and the boxes at one of 1 and twice the padding.
+    assert contact.first.frame == pytest.approx(1 + (4 - 2 * padding) * 5, abs=1e-3)
+    # Only times at which the bounds touch are tested.
+    assert confirmed.first.time == pytest.approx(max(1 + 4 * 5, contact.first.frame), abs=1e-3)
+
+
 def test_mesh_inside_another_is_in_contact():
     room = add_box("Room", (3, 3, 3))
     key(room, "location", [(1, (0, 0, 0)), (24, (0.5, 0, 0))])
@@ -76,24 +89,28 @@ def test_mesh_inside_another_is_in_contact():
     assert confirmed.first.time == 1
 
 
-def test_mesh_in_two_contacts_is_read_and_divided_once(monkeypatch):
-    bar = add_box("Bar", (0.5, 0.5, 0.5))
+def test_tree_of_a_mesh_in_two_contacts_is_built_once(monkeypatch):
+    bar = add_box("Bar", (0.5, 0.4, 0.5))
     key(bar, "location", [(1, (0.0, 0, 0)), (24, (10.0, 0, 0))])
     for x in (3.0, 7.0):
-        add_box(f"Post {x}", (0.5, 0.5, 0.5)).location = (x, 0, 0)
-    read = []
+        post = add_box(f"Post {x}", (0.5, 0.5, 0.5))
+        post.location = (x, 0, 0)
+        post.data = bpy.data.objects["Post 3.0"].data
+    add_box("Far", (0.5, 0.5, 0.5)).location = (0, 50, 0)
+    built = []
 
-    def counted(item, modifiers):
-        read.append(item.object.original.name)
-        return read_mesh(item, modifiers)
+    def counted(*arguments):
+        built.append(arguments)
+        return partition(*arguments)
 
-    read_mesh = mesh_confirmation._read
-    monkeypatch.setattr(mesh_confirmation, "_read", counted)
+    partition = mesh_bvh.partition_triangles
+    monkeypatch.setattr(mesh_bvh, "partition_triangles", counted)
     result = scan_scene(shape="aabb", confirm=True)
     first = sorted(confirmed.first.time for confirmed in result.confirmed)
     # The faces touch at a distance of 1 between the centers, at a speed of 10 / 23.
     assert first == pytest.approx([1 + 2.0 * 2.3, 1 + 6.0 * 2.3], abs=1e-3)
-    assert sorted(read) == ["Bar", "Post 3.0", "Post 7.0"]
+    sizes = sorted(len(triangles.a) for triangles, _ in built)
+    assert sizes[-2:] == [12, 12] and sizes[:-2].count(12) == 0, "the bar, and the mesh of both posts"
 
 
 def test_deforming_mesh_is_evaluated_at_each_time():
