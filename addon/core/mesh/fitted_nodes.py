@@ -15,7 +15,7 @@ from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..trees.builder import TrianglePartition
 from ..trees.sphere_tree import inner_nodes_upward, leaves_in_order
 
-_MEASURED = 16
+MEASURED = 16
 """Triangles of nodes, at most, whose boxes have axes of their own and whose spheres are the smallest."""
 _FACING = 0.5
 """Part of the area of triangles that faces one way, from which on a box lies along them."""
@@ -68,9 +68,7 @@ class FittedNodes(NamedTuple):
     near_distance: Floats
 
     @classmethod
-    def of(
-        cls, tree: TrianglePartition, slots: Ints, corners: Floats, measured: int = _MEASURED
-    ) -> FittedNodes:
+    def of(cls, tree: TrianglePartition, slots: Ints, corners: Floats, measured: int) -> FittedNodes:
         """Fit the nodes of a tree to corners (t, 3, 3) in its order.
 
         slots : (m,) int64. As in `NodeChildren`.

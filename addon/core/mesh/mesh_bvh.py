@@ -21,7 +21,7 @@ from ..shapes import Triangle
 from ..shapes.primitives import closest_on_triangle, triangle_corners, triangles_from_corners
 from ..trees.builder import TrianglePartition, partition_triangles
 from .containment import ClosedSurface, ConnectedComponents
-from .fitted_nodes import FittedNodes, NodeChildren
+from .fitted_nodes import MEASURED, FittedNodes, NodeChildren
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,19 +94,18 @@ class MeshBvh:
         Meshes that deform have looser ones, which take a fifth of the time, and are not kept: those of all
         samples would not fit the memory.
         """
-        if not self.deforms:
-            return self._kept[1]
-        nodes = FittedNodes.of(self.tree, self.children.slot, self.corners, measured=0)
-        nodes.radius[0] = self.sphere[1]
-        return nodes
+        return self._fit(self.corners, 0) if self.deforms else self._kept[1]
 
     @cached_property
     def _kept(self) -> tuple[Floats, FittedNodes]:
         """Corners and nodes of a rigid mesh."""
         corners = self.points[self.triangles]
-        nodes = FittedNodes.of(self.tree, self.children.slot, corners)
+        return corners, self._fit(corners, MEASURED)
+
+    def _fit(self, corners: Floats, measured: int) -> FittedNodes:
+        nodes = FittedNodes.of(self.tree, self.children.slot, corners, measured)
         nodes.radius[0] = self.sphere[1]
-        return corners, nodes
+        return nodes
 
     @cached_property
     def components(self) -> ConnectedComponents:

@@ -357,7 +357,7 @@ def ends_of_motion(start: Meshes, end: Meshes) -> Meshes:
     is_other = start.nodes != end.nodes
     if not is_other.any():
         return end
-    nodes, matrix = end.nodes.copy(), end.matrix
+    nodes, matrix = end.nodes.copy(), end.matrix.copy()
     for row in map(tuple, np.argwhere(is_other).tolist()):
         before, after = start.nodes[row], end.nodes[row]
         if before.first is after.first:
@@ -365,8 +365,7 @@ def ends_of_motion(start: Meshes, end: Meshes) -> Meshes:
         if before.points.shape == after.points.shape:
             nodes[row] = before.moved(after.points)
         else:
-            nodes[row], matrix = before, matrix.copy()
-            matrix[row] = start.matrix[row]
+            nodes[row], matrix[row] = before, start.matrix[row]
     return Meshes.unchecked(nodes, matrix, end.margin)
 
 

@@ -8,6 +8,7 @@ vertices at the first frame that have some later are not in the result; it has a
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
@@ -467,16 +468,19 @@ def _confirm(
     """Test the meshes of the contacts of a scan, of those pairs whose meshes can be tested."""
     contacts = report.contacts
     reasons = reasons_against(prepared.bounds.subjects, contacts, prepared.motion)
-    pairs = [(each.a, each.b) for each, reason in zip(contacts, reasons, strict=True) if reason is None]
-    if not pairs or request.stops():
+    tested = [each for each, reason in zip(contacts, reasons, strict=True) if reason is None]
+    if not tested or request.stops():
         return [reason or NotVerified.STOPPED for reason in reasons]
-    settings, end = replace(request.settings, shape="mesh", obstacles=()), job.end
+    # Also where the motion of the bounds is taken to be linear.
+    settings = replace(request.settings, shape="mesh", obstacles=(), motion="adaptive")
+    end = job.end
     meshes, scanned, times = yield from prepare_motion(request._replace(settings=settings), late, job)
     # The bounds are apart at all other times. Samples around them show how the meshes move.
-    begin = min(each.intervals[0].start for each in contacts) - _AROUND
-    end_time = max(each.intervals[-1].end for each in contacts) + _AROUND
-    times = [time for time in times if begin <= time <= end_time] or times
+    begin = min(each.intervals[0].start for each in tested) - _AROUND
+    last = max(each.intervals[-1].end for each in tested) + _AROUND
+    times = times[max(bisect_right(times, begin) - 1, 0) : bisect_left(times, last) + 1]
     clearances = dict.fromkeys((settings.clearance, 0.0))
+    pairs = [(each.a, each.b) for each in tested]
     reports = []
     for number, clearance in enumerate(clearances):
         job.begin_phase(job.done + (end - job.done) / (len(clearances) - number))
@@ -484,7 +488,7 @@ def _confirm(
         scan = scan_contacts(scanned, times, pair_settings, request.stops, request.drops)
         reports.append((yield from scan))
         meshes.motion.restart()
-    found = MeshReports(meshes.motion, reports[-1], reports[0] if settings.clearance else None)
+    found = MeshReports.of(meshes.motion, reports[-1], reports[0] if settings.clearance else None)
     return [
         found.answer(contact) if reason is None else reason
         for contact, reason in zip(contacts, reasons, strict=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core import CollisionBoundsError, Contact, ContactReport, NonFiniteGeometryError
+from ...core import CollisionBoundsError, Contact, ContactReport, FirstContact, NonFiniteGeometryError
 from ...formats import Confirmation, MeshContact, NotVerified
 from ..motion.scene_motion import SceneMotion
 from ..subjects.subject import Subject
@@ -37,6 +37,18 @@ def _reason_against(both: Sequence[Subject], contact: Contact, motion: SceneMoti
     return None
 
 
+class _MeshReport(NamedTuple):
+    """First contacts by the pairs of subjects, and the time at which the scan was stopped, if it was."""
+
+    first: dict[frozenset[int], FirstContact]
+    stopped_at: float | None
+
+    @classmethod
+    def of(cls, report: ContactReport) -> _MeshReport:
+        """Take the report of a scan."""
+        return cls({frozenset((each.a, each.b)): each.first for each in report.contacts}, report.stopped_at)
+
+
 class MeshReports(NamedTuple):
     """Scans of the meshes of some pairs.
 
@@ -46,8 +58,13 @@ class MeshReports(NamedTuple):
     """
 
     motion: SceneMotion
-    touching: ContactReport
-    closer: ContactReport | None
+    touching: _MeshReport
+    closer: _MeshReport | None
+
+    @classmethod
+    def of(cls, motion: SceneMotion, touching: ContactReport, closer: ContactReport | None) -> MeshReports:
+        """Take the reports of both scans."""
+        return cls(motion, _MeshReport.of(touching), None if closer is None else _MeshReport.of(closer))
 
     def answer(self, contact: Contact) -> Confirmation | NotVerified:
         """Return what the meshes of a contact do, or why that is not known."""
@@ -62,10 +79,10 @@ class MeshReports(NamedTuple):
             closer if isinstance(closer, NotVerified) else Confirmation(first.first, first.is_proven, closer)
         )
 
-    def _first(self, report: ContactReport, contact: Contact) -> Confirmation | NotVerified:
+    def _first(self, report: _MeshReport, contact: Contact) -> Confirmation | NotVerified:
         """Return the first contact of a pair in a report; it may have been stopped before."""
-        pair = {contact.a, contact.b}
-        found = next((each.first for each in report.contacts if {each.a, each.b} == pair), None)
+        pair = frozenset((contact.a, contact.b))
+        found = report.first.get(pair)
         if found is not None:
             first = MeshContact(_within(contact, found.frame), found.uncertainty, found.point)
             return Confirmation(first, found.motion == "proven")

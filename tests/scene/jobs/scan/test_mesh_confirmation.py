@@ -80,6 +80,17 @@ def test_padding_of_bounds_does_not_pad_the_meshes(padding):
     assert confirmed.first.time == pytest.approx(max(1 + 4 * 5, contact.first.frame), abs=1e-3)
 
 
+def test_meshes_follow_the_keys_where_bounds_are_scanned_with_linear_motion():
+    add_box("Wall", (0.5, 0.5, 0.5))
+    key(add_box("Bar", (0.5, 0.5, 0.5)), "location", [(1, (5, 0, 0)), (12, (5, 0, 0)), (24, (0, 0, 0))])
+    result = scan_scene(shape="aabb", confirm=True, motion="linear", frames=(1, 24, 23))
+    (contact,), (confirmed,) = result.report.contacts, result.confirmed
+    # They touch at a distance of 1: after 4/5 of the way, which begins at frame 1 for the bounds.
+    assert contact.first.frame == pytest.approx(1 + 23 * 4 / 5, abs=1e-6)
+    assert confirmed.first.time == pytest.approx(12 + 12 * 4 / 5, abs=1e-3)
+    assert confirmed.is_proven
+
+
 def test_mesh_inside_another_is_in_contact():
     room = add_box("Room", (3, 3, 3))
     key(room, "location", [(1, (0, 0, 0)), (24, (0.5, 0, 0))])
