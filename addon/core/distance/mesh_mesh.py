@@ -310,7 +310,7 @@ def mesh_separation(
         )
     )
     numbers = (
-        int(mesh.nodes.tree.order[mesh.nodes.children.slot[node]])
+        int(mesh.nodes.tree.order[mesh.nodes.nodes.first_triangle[node]])
         for mesh, node in zip((a, b), triangles[:, 0], strict=True)
     )
     return MeshSeparation(

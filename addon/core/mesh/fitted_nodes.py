@@ -1,7 +1,7 @@
 """Nodes of the tree of a mesh: spheres and boxes around the triangles below them.
 
-The nodes of a sphere tree are built once. Where corners move, spheres and boxes are fitted again: exactly
-around a few triangles, and from those of both children above.
+The nodes of a tree are built once. Where corners move, nodes of many triangles are fitted again from the
+boxes of clusters of triangles; nodes of few triangles are measured when a search comes to them.
 """
 
 from __future__ import annotations
@@ -10,44 +10,73 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints, concatenated_ranges, cross, dot, length, transform_vectors
+from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, cross, dot, length, transform_vectors
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..trees.builder import TrianglePartition
-from ..trees.sphere_tree import inner_nodes_upward, leaves_in_order
+from ..trees.sphere_tree import inner_nodes_upward
 
-MEASURED = 16
-"""Triangles of nodes, at most, whose boxes have axes of their own and whose spheres are the smallest."""
+CLUSTER = 32
+"""Triangles of a node, at most, that are measured one by one."""
 _FACING = 0.5
 """Part of the area of triangles that faces one way, from which on a box lies along them."""
 
 
-class NodeChildren(NamedTuple):
-    """Children of the m nodes of a tree, of which the last ones are triangles of one centroid.
+class MeshNodes(NamedTuple):
+    """The m nodes of the tree of a mesh, down to single triangles: what they consist of, wherever these lie.
 
-    first : (m,) int64. The first of the children, which are consecutive nodes.
-    number : (m,) int64. The number of children; 0 for a triangle.
-    slot : (m,) int64. The place of a triangle in the order of the tree; -1 for others.
+    first_child : (m,) int64. The first of the children, which are consecutive nodes.
+    child_count : (m,) int64. The number of children; 0 for a triangle.
+    first_triangle, triangle_count : (m,) int64. Range of the triangles in the order of the tree.
+    clusters : (c,) int64. Nodes of at most `CLUSTER` triangles, in their order, below nodes of more.
+    vertices : (k,) int64. Vertices of the triangles of the clusters, each once in a cluster.
+    first_vertex : (c,) int64. Where those of each cluster begin.
+    levels : Nodes above clusters with both children, level by level from below.
     """
 
-    first: Ints
-    number: Ints
-    slot: Ints
+    first_child: Ints
+    child_count: Ints
+    first_triangle: Ints
+    triangle_count: Ints
+    clusters: Ints
+    vertices: Ints
+    first_vertex: Ints
+    levels: list[tuple[Ints, Ints, Ints]]
 
     @classmethod
-    def of(cls, tree: TrianglePartition) -> NodeChildren:
-        """Find the children of all nodes."""
-        nodes = len(tree.children)
-        first, count = tree.children[:, 0].copy(), np.full(nodes, 2)
-        slot = np.full(nodes, -1)
-        leaves, starts, sizes = leaves_in_order(tree.children, tree.parts)
-        slot[leaves] = np.where(sizes == 1, starts, -1)
-        first[leaves] = count[leaves] = 0
+    def of(cls, tree: TrianglePartition, triangles: Ints) -> MeshNodes:
+        """Take the nodes of a tree of triangles, as the vertices (t, 3) of each in its order."""
+        nodes, begin, count = len(tree.children), tree.parts[:, 0], np.diff(tree.parts)[:, 0]
         # Triangles with one centroid are not split: each is another node.
-        shared, sizes = leaves[sizes > 1], sizes[sizes > 1]
-        first[shared], count[shared] = nodes + np.cumsum(sizes) - sizes, sizes
-        more = concatenated_ranges(tree.parts[shared, 0], sizes)
-        none = np.zeros(len(more), dtype=np.int64)
-        return cls(np.append(first, none), np.append(count, none), np.append(slot, more))
+        shared = np.flatnonzero((tree.children[:, 0] < 0) & (count > 1))
+        sizes = count[shared]
+        first, children = tree.children[:, 0].copy(), np.where(tree.children[:, 0] < 0, 0, 2)
+        first[shared], children[shared] = nodes + np.cumsum(sizes) - sizes, sizes
+        first[children == 0] = 0
+        single = concatenated_ranges(begin[shared], sizes)
+        none = np.zeros(len(single), dtype=np.int64)
+        is_above = (count > CLUSTER) & (tree.children[:, 0] >= 0)
+        below = np.append(0, tree.children[is_above].ravel())
+        clusters = below[~is_above[below]]
+        clusters = clusters[np.argsort(begin[clusters])]
+        cluster = np.arange(len(clusters)).repeat(3 * count[clusters])
+        # The vertices of each cluster, sorted, without those that are there twice.
+        keys = np.unique(cluster * (int(triangles.max()) + 1) + triangles.ravel())
+        cluster, vertices = np.divmod(keys, int(triangles.max()) + 1)
+        levels = []
+        for inner, left, right in inner_nodes_upward(tree.children):
+            rows = np.flatnonzero(is_above[inner])
+            if len(rows):
+                levels.append((inner[rows], left[rows], right[rows]))
+        return cls(
+            np.append(first, none),
+            np.append(children, none),
+            np.append(begin, single),
+            np.append(count, none + 1),
+            clusters,
+            vertices,
+            np.searchsorted(cluster, np.arange(len(clusters))),
+            levels,
+        )
 
 
 class FittedNodes(NamedTuple):
@@ -58,6 +87,7 @@ class FittedNodes(NamedTuple):
     axes : (m, 3, 3) float64. Unit vectors, one in each row, that are the axes of a box.
     lowest, highest : (m, 3) float64. Range of the heights of the corners above the center along the axes.
     near_distance : (m,) float64. At least one triangle of the node is within this distance of the center.
+    is_fitted : (m,) bool. Whether the node has been fitted; the others mean nothing yet.
     """
 
     center: Floats
@@ -66,61 +96,67 @@ class FittedNodes(NamedTuple):
     lowest: Floats
     highest: Floats
     near_distance: Floats
+    is_fitted: Bools
 
     @classmethod
-    def of(cls, tree: TrianglePartition, slots: Ints, corners: Floats, measured: int) -> FittedNodes:
-        """Fit the nodes of a tree to corners (t, 3, 3) in its order.
+    def empty(cls, count: int) -> FittedNodes:
+        """Make room for nodes."""
+        shapes = (count, 3), count, (count, 3, 3), (count, 3), (count, 3), count
+        return cls._make([*(np.empty(shape) for shape in shapes), np.zeros(count, dtype=bool)])
 
-        slots : (m,) int64. As in `NodeChildren`.
-        measured : Triangles of nodes, at most, that are measured exactly; others have boxes along the axes.
-        """
-        axes = np.tile(np.eye(3), (len(slots), 1, 1))
-        parts = np.concatenate([tree.parts, slots[len(tree.parts) :, None] + [0, 1]])
-        sizes = np.diff(parts)[:, 0]
-        low, high = _node_boxes(tree, corners, parts)
+    def part(self, rows: slice) -> FittedNodes:
+        """Return a view of rows."""
+        return FittedNodes._make(each[rows] for each in self)
+
+    def fit_large(self, nodes: MeshNodes, points: Floats) -> None:
+        """Fit clusters, and the nodes above them, to vertices (v, 3): boxes along the axes."""
+        columns = np.ascontiguousarray(points.T).take(nodes.vertices, axis=1)
+        sides = []
+        for least in (np.minimum, np.maximum):
+            side = np.empty((len(self.radius), 3))
+            side[nodes.clusters] = least.reduceat(columns, nodes.first_vertex, axis=1).T
+            for above, left, right in nodes.levels:
+                side[above] = least(side[left], side[right])
+            sides.append(side)
+        rows = np.concatenate([nodes.clusters, *(above for above, _, _ in nodes.levels)])
+        low, high = sides[0][rows], sides[1][rows]
         center = low * 0.5 + high * 0.5
-        lowest, highest = low - center, high - center
-        extent = length(high - low) / 2
-        radius, near = extent.copy(), extent.copy()
-        few = np.flatnonzero(sizes <= measured)
-        if len(few):
-            axes[few] = _axes_of_parts(corners, parts[few, 0], sizes[few])
-            columns = _measured(corners, center[few], axes[few], parts[few, 0], sizes[few])
-            radius[few], near[few], lowest[few], highest[few] = columns
-        for inner, left, right in inner_nodes_upward(tree.children):
-            is_above = sizes[inner] > measured
-            above, children = inner[is_above], np.stack([left, right], axis=1)[is_above]
-            offset = length(center[children] - center[above, None])
-            radius[above] = np.minimum((offset + radius[children]).max(axis=1), extent[above])
-            near[above] = (offset + near[children]).min(axis=1)
+        extent = length(high - low) / 2 * (1 + DISTANCE_ROUNDING)
+        self._set(rows, center, extent, extent, np.eye(3), low - center, high - center)
+
+    def measure(self, rows: Ints, corners: Floats, sizes: Ints) -> None:
+        """Fit nodes to their triangles: boxes along these, and spheres about the center of the box.
+
+        rows : (n,) int64. The nodes.
+        corners : (k, 3, 3) float64. Their triangles, node by node.
+        sizes : (n,) int64. Number of the triangles of each, >= 1.
+        """
+        starts = np.cumsum(sizes) - sizes
+        low = np.minimum.reduceat(corners.min(axis=1), starts)
+        center = low * 0.5 + np.maximum.reduceat(corners.max(axis=1), starts) * 0.5
+        axes = _axes_of_triangles(corners, starts, sizes)
+        offset = corners - center.repeat(sizes, axis=0)[:, None]
+        radius = np.maximum.reduceat(length(offset).max(axis=1), starts)
+        near = np.minimum.reduceat(length(offset.sum(axis=1)) / 3, starts)
+        heights = transform_vectors(axes.repeat(sizes, axis=0)[:, None], offset)
+        lowest = np.minimum.reduceat(heights.min(axis=1), starts)
+        highest = np.maximum.reduceat(heights.max(axis=1), starts)
+        self._set(rows, center, radius, near, axes, lowest, highest)
+
+    def _set(
+        self, rows: Ints, center: Floats, radius: Floats, near: Floats, axes: Floats, *heights: Floats
+    ) -> None:
+        """Set the columns of nodes (n,), rounded up."""
         more = DISTANCE_ROUNDING * radius
-        return cls(center, radius + more, axes, lowest - more[:, None], highest + more[:, None], near + more)
+        self.center[rows], self.radius[rows], self.near_distance[rows] = center, radius + more, near + more
+        self.axes[rows], self.is_fitted[rows] = axes, True
+        self.lowest[rows], self.highest[rows] = heights[0] - more[:, None], heights[1] + more[:, None]
 
 
-def _node_boxes(tree: TrianglePartition, corners: Floats, parts: Ints) -> tuple[Floats, Floats]:
-    """Low and high corners (m, 3) of the boxes of nodes around corners (t, 3, 3) in the order of the tree.
-
-    parts : (m, 2) int64. Ranges of the triangles of all nodes, those after the nodes of the tree too.
-    """
-    leaves, starts, _ = leaves_in_order(tree.children, tree.parts)
-    sides = []
-    for least in (np.minimum, np.maximum):
-        of_triangles, side = least.reduce(corners, axis=1), np.empty((len(parts), 3))
-        side[leaves] = least.reduceat(of_triangles, starts)
-        side[len(tree.parts) :] = of_triangles[parts[len(tree.parts) :, 0]]
-        for nodes, left, right in inner_nodes_upward(tree.children):
-            side[nodes] = least(side[left], side[right])
-        sides.append(side)
-    return sides[0], sides[1]
-
-
-def _axes_of_parts(corners: Floats, starts: Ints, sizes: Ints) -> Floats:
+def _axes_of_triangles(corners: Floats, starts: Ints, sizes: Ints) -> Floats:
     """Choose axes (n, 3, 3) of boxes around triangles from `starts` (n,) on: the first faces as they do."""
     faces = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    rows = concatenated_ranges(starts, sizes)
-    firsts = np.cumsum(sizes) - sizes
-    sums = np.add.reduceat(faces[rows], firsts)
-    areas = np.add.reduceat(length(faces)[rows], firsts)
+    sums, areas = np.add.reduceat(faces, starts), np.add.reduceat(length(faces), starts)
     size = length(sums)
     axes = np.tile(np.eye(3), (len(starts), 1, 1))
     facing = np.flatnonzero(size > _FACING * areas)
@@ -131,20 +167,3 @@ def _axes_of_parts(corners: Floats, starts: Ints, sizes: Ints) -> Floats:
     second /= length(second)[:, None]
     axes[facing] = np.stack([normal, second, cross(normal, second)], axis=1)
     return axes
-
-
-def _measured(
-    corners: Floats, center: Floats, axes: Floats, starts: Ints, sizes: Ints
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Measure triangles from `starts` (n,) on, of nodes with a center and axes: see `FittedNodes`.
-
-    Returns the distances (n,) of the farthest corner and of the nearest centroid, and the ranges (n, 3) of
-    heights.
-    """
-    rows, firsts = concatenated_ranges(starts, sizes), np.cumsum(sizes) - sizes
-    offset = corners[rows] - center.repeat(sizes, axis=0)[:, None]
-    farthest = np.maximum.reduceat(length(offset).max(axis=1), firsts)
-    near = np.minimum.reduceat(length(offset.sum(axis=1)) / 3, firsts)
-    heights = transform_vectors(axes.repeat(sizes, axis=0)[:, None], offset)
-    lowest = np.minimum.reduceat(heights.min(axis=1), firsts)
-    return farthest, near, lowest, np.maximum.reduceat(heights.max(axis=1), firsts)

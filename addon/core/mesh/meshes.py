@@ -35,6 +35,7 @@ from ..numeric.floating_point import largest_singular_value, smallest_singular_v
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Aabb
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
+from .fitted_nodes import FittedNodes
 from .mesh_bvh import MeshBvh
 from .triangle_mesh import TriangleMesh
 
@@ -157,66 +158,99 @@ def distinct_objects(objects: NDArray[Any]) -> tuple[list[Any], Ints]:
     return [objects[row] for row in first.tolist()], which.ravel()
 
 
-_VERTICES_AT_ONCE = 1 << 18
+_VERTICES_AT_ONCE = 1 << 20
 """Vertices of meshes that deform, about, whose nodes are in one pool: those of all may not fit the memory."""
+
+
+def moving_vertices(meshes: Meshes) -> Ints:
+    """Return the numbers (m,) of vertices of meshes (m,) that deform; 0 for others."""
+    kinds, which = distinct_objects(meshes.nodes)
+    return np.array([len(each.vertices) if each.deforms else 0 for each in kinds], np.int64)[which]
 
 
 def chunks_by_vertices(*batches: Meshes) -> list[slice]:
     """Cut rows (m,) into chunks, so that the meshes in each that deform have few vertices together."""
-    costs = np.zeros(batches[0].shape)
-    for batch in batches:
-        kinds, which = distinct_objects(batch.nodes)
-        costs += np.array([len(each.points) if each.deforms else 0 for each in kinds], np.float64)[which]
+    costs = sum(moving_vertices(batch) for batch in batches)
     chunk_of = np.cumsum(costs) // _VERTICES_AT_ONCE
-    cuts = [0, *(np.flatnonzero(np.diff(chunk_of)) + 1).tolist(), len(costs)]
+    cuts = [0, *(np.flatnonzero(np.diff(chunk_of)) + 1).tolist(), len(chunk_of)]
     return [slice(begin, end) for begin, end in pairwise(cuts)]
 
 
 class NodePool(NamedTuple):
-    """The n nodes of several meshes in one set of arrays, whose rows are numbered through.
+    """The nodes of k meshes in one set of arrays, and what they consist of, once for equal trees.
 
-    roots : (k,) int64. Row of the root of each mesh.
-    first_child : (n,) int64. Row of the first child, from that of the root.
+    roots : (k,) int64. Row of the root of each mesh among the fitted nodes.
+    trees : (k,) int64. Row of the root of the tree of each mesh.
+    vertices : (k,) int64. Row of the first vertex of each mesh.
+    first_child : (n,) int64. First child of each node of all trees, counted from the root of its tree.
     child_count : (n,) int64. Number of children; 0 for a triangle.
-    corner_row : (n,) int64. Row of the corners of a triangle.
-    center, radius, axes, lowest, highest, near_distance : (n, ...) As in `FittedNodes`.
-    corners : (t, 3, 3) float64
+    first_triangle, triangle_count : (n,) int64. Range of the triangles.
+    triangles : (t, 3) int64. Vertices of the triangles of all trees, counted from the first of their mesh.
+    points : (v, 3) float64 or float32. Vertices of all meshes.
+    fitted : FittedNodes
     """
 
     roots: Ints
+    trees: Ints
+    vertices: Ints
     first_child: Ints
     child_count: Ints
-    corner_row: Ints
-    center: Floats
-    radius: Floats
-    axes: Floats
-    lowest: Floats
-    highest: Floats
-    near_distance: Floats
-    corners: Floats
+    first_triangle: Ints
+    triangle_count: Ints
+    triangles: Ints
+    points: NDArray[Any]
+    fitted: FittedNodes
 
     @classmethod
     def of(cls, kinds: list[MeshBvh]) -> NodePool:
         """Join the nodes of meshes."""
-        sizes = np.array([len(each.children.slot) for each in kinds])
-        counts = np.array([len(each.triangles) for each in kinds])
-        columns = zip(*([*each.children, *each.fitted, each.corners] for each in kinds), strict=True)
-        # Without a copy if there is one mesh only.
-        joined = [parts[0] if len(parts) == 1 else np.concatenate(parts) for parts in columns]
-        if len(kinds) > 1:
-            joined[2] = joined[2] + np.repeat(np.cumsum(counts) - counts, sizes)
-        return cls(np.cumsum(sizes) - sizes, *joined)
+        trees, tree_of = distinct_objects(_objects([each.first for each in kinds]))
+        sizes = np.array([len(each.nodes.first_child) for each in trees])
+        triangles = [each.triangles for each in trees]
+        counts, points = np.array([len(each) for each in triangles]), [each.vertices for each in kinds]
+        columns = [_joined(list(parts)) for parts in zip(*(each.nodes[:4] for each in trees), strict=True)]
+        if len(trees) > 1:
+            columns[2] = columns[2] + _starts(counts).repeat(sizes)
+        roots = _starts(sizes[tree_of])
+        if len(kinds) == 1 and not kinds[0].deforms:
+            fitted = kinds[0].kept
+        else:
+            fitted = FittedNodes.empty(int(sizes[tree_of].sum()))
+            for each, root, size in zip(kinds, roots.tolist(), sizes[tree_of].tolist(), strict=True):
+                each.fit(fitted.part(slice(root, root + size)))
+        vertices = _starts(np.array([len(each) for each in points]))
+        place = _starts(sizes)[tree_of]
+        return cls._make([roots, place, vertices, *columns, _joined(triangles), _joined(points), fitted])
+
+
+def _objects(items: Sequence[Any]) -> NDArray[Any]:
+    """Return an array (m,) of objects."""
+    result = np.empty(len(items), dtype=object)
+    result[:] = items
+    return result
+
+
+def _starts(sizes: Ints) -> Ints:
+    """Return where each of consecutive ranges with these sizes (k,) begins."""
+    return np.cumsum(sizes) - sizes
+
+
+def _joined(parts: list[Any]) -> NDArray[Any]:
+    """Concatenate arrays, without a copy if there is one only."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class PosedNodes(Table):
     """Nodes of meshes (m,) in world space, at one time.
 
-    root : (m,) int64. Rows of their roots in the pool.
+    root, tree, vertex : (m,) int64. Rows of their roots, trees and vertices in the pool.
     linear : (m, 3, 3) float64, and offset : (m, 3) float64. The matrices.
     stretch : (m,) float64. Largest factor by which each scales a length.
     """
 
     root: Ints
+    tree: Ints
+    vertex: Ints
     linear: Floats
     offset: Floats
     stretch: Floats
@@ -240,12 +274,12 @@ class MovingNodes(NamedTuple):
     def at_once(self, nodes: PosedNodes, row: Ints, node: Ints) -> tuple[Floats, Floats]:
         """Centers (n, 3) and radii (n,) of nodes (n,) of meshes in rows (n,), at one time."""
         which = nodes.root[row] + node
-        center = _transformed(nodes, row, self.pool.center[which])
-        return center, self.pool.radius[which] * nodes.stretch[row]
+        center = _transformed(nodes, row, self.pool.fitted.center[which])
+        return center, self.pool.fitted.radius[which] * nodes.stretch[row]
 
     def radii(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
         """Radii (n,) of the spheres around nodes (n,), at one time."""
-        return np.asarray(self.pool.radius[nodes.root[row] + node] * nodes.stretch[row])
+        return np.asarray(self.pool.fitted.radius[nodes.root[row] + node] * nodes.stretch[row])
 
     def spheres(self, row: Ints, node: Ints) -> tuple[Floats, Floats, Floats]:
         """Centers (n, 3) at both ends, and the larger radii (n,), of nodes (n,) of meshes in rows (n,).
@@ -265,15 +299,15 @@ class MovingNodes(NamedTuple):
 
         radius : (n,) of the spheres
         """
-        which = nodes.root[row] + node
+        which, fitted = nodes.root[row] + node, self.pool.fitted
         local = transform_vectors(np.swapaxes(nodes.linear, 1, 2)[row], direction)
-        along = transform_vectors(self.pool.axes[which], local)
-        box = np.maximum(along * self.pool.highest[which], along * self.pool.lowest[which]).sum(axis=1)
+        along = transform_vectors(fitted.axes[which], local)
+        box = np.maximum(along * fitted.highest[which], along * fitted.lowest[which]).sum(axis=1)
         extent = np.asarray(np.fmin(radius, box))
-        leaves = np.flatnonzero(self.pool.child_count[which] == 0)
+        leaves = np.flatnonzero(self.is_triangle(row, node))
         if len(leaves):
-            corners = self.pool.corners[self.pool.corner_row[which[leaves]]]
-            offset = (corners - self.pool.center[which[leaves], None]).reshape(-1, 3)
+            corners = self._local_corners(nodes, row[leaves], node[leaves])
+            offset = (corners - fitted.center[which[leaves], None]).reshape(-1, 3)
             turned = transform_vectors(nodes.linear[row[leaves].repeat(3)], offset).reshape(-1, 3, 3)
             farthest = dot(turned, direction[leaves, None]).max(axis=1)
             extent[leaves] = farthest + DISTANCE_ROUNDING * radius[leaves]
@@ -281,7 +315,9 @@ class MovingNodes(NamedTuple):
 
     def facing(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
         """Return unit vectors (n, 3) that are about the normals of the triangles of nodes (n,)."""
-        return normalized(transform_vectors(nodes.linear[row], self.pool.axes[nodes.root[row] + node, 0]))
+        return normalized(
+            transform_vectors(nodes.linear[row], self.pool.fitted.axes[nodes.root[row] + node, 0])
+        )
 
     def corners(self, row: Ints, node: Ints) -> tuple[Floats, Floats]:
         """Corners (n, 3, 3) at both ends of triangles that are nodes (n,) of meshes in rows (n,)."""
@@ -290,20 +326,46 @@ class MovingNodes(NamedTuple):
 
     def corners_at_once(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
         """Corners (n, 3, 3) of triangles that are nodes (n,) of meshes in rows (n,), at one time."""
-        corners = self.pool.corners[self.pool.corner_row[nodes.root[row] + node]]
+        corners = self._local_corners(nodes, row, node)
         return _transformed(nodes, row.repeat(3), corners.reshape(-1, 3)).reshape(-1, 3, 3)
+
+    def _local_corners(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
+        """Corners (n, 3, 3) of triangles that are nodes (n,), before the matrices."""
+        triangle = self.pool.triangles[self.pool.first_triangle[nodes.tree[row] + node]]
+        return np.asarray(self.pool.points[triangle + nodes.vertex[row, None]], dtype=np.float64)
 
     def near_distance(self, row: Ints, node: Ints) -> Floats:
         """Distances (n,) from centers of nodes (n,) within which each has a triangle, at the start."""
-        return np.asarray(self.pool.near_distance[self.start.root[row] + node] * self.start.stretch[row])
+        near = self.pool.fitted.near_distance[self.start.root[row] + node]
+        return np.asarray(near * self.start.stretch[row])
+
+    def children(self, row: Ints, node: Ints) -> tuple[Ints, Ints]:
+        """First children (n,) of nodes (n,), and the numbers (n,) of children; 0 for a triangle."""
+        which = self.start.tree[row] + node
+        return self.pool.first_child[which], self.pool.child_count[which]
 
     def is_triangle(self, row: Ints, node: Ints) -> Bools:
         """Mask (n,) of nodes (n,) that are triangles."""
-        return np.asarray(self.pool.child_count[self.start.root[row] + node] == 0)
+        return np.asarray(self.children(row, node)[1] == 0)
 
     def radius_of_roots(self) -> Floats:
         """Radii (m,) of the spheres around the meshes at the start."""
-        return np.asarray(self.pool.radius[self.start.root] * self.start.stretch)
+        return np.asarray(self.pool.fitted.radius[self.start.root] * self.start.stretch)
+
+    def fit(self, row: Ints, node: Ints) -> None:
+        """Fit nodes (n,) of meshes that deform, which have not been needed before, at both ends."""
+        fitted = self.pool.fitted
+        for nodes in (self.start,) if self.end is self.start else (self.start, self.end):
+            which = nodes.root[row] + node
+            new = np.flatnonzero(~fitted.is_fitted[which])
+            if not len(new):
+                continue
+            which, places = np.unique(which[new], return_index=True)
+            place, tree = row[new[places]], nodes.tree[row[new[places]]] + node[new[places]]
+            sizes = self.pool.triangle_count[tree]
+            triangles = self.pool.triangles[concatenated_ranges(self.pool.first_triangle[tree], sizes)]
+            corners = self.pool.points[triangles + nodes.vertex[place].repeat(sizes)[:, None]]
+            fitted.measure(which, corners.astype(np.float64), sizes)
 
 
 def offsets_between(
@@ -336,15 +398,15 @@ def moving_nodes(a: tuple[Meshes, Meshes], b: tuple[Meshes, Meshes]) -> tuple[Mo
     kinds, which = distinct_objects(np.concatenate([each.nodes for each in every]))
     # Without meshes, the pool has the nodes of any other one.
     pool = NodePool.of(kinds or [MeshBvh(np.zeros((3, 3)), np.arange(3)[None])])
-    roots = np.split(pool.roots[which], len(every))
     posed: list[PosedNodes] = []
-    for place, (meshes, root) in enumerate(zip(every, roots, strict=True)):
+    for place, (meshes, kind) in enumerate(zip(every, np.split(which, len(every)), strict=True)):
         if place % 2 and meshes is every[place - 1]:
             posed.append(posed[-1])
             continue
+        root, tree, vertex = pool.roots[kind], pool.trees[kind], pool.vertices[kind]
         linear = np.ascontiguousarray(meshes.matrix[:, :3, :3])
         stretch = np.asarray(largest_singular_value(linear))
-        posed.append(PosedNodes(root, linear, meshes.matrix[:, :3, 3], stretch))
+        posed.append(PosedNodes(root, tree, vertex, linear, meshes.matrix[:, :3, 3], stretch))
     return MovingNodes(pool, posed[0], posed[1]), MovingNodes(pool, posed[2], posed[3])
 
 
@@ -362,8 +424,8 @@ def ends_of_motion(start: Meshes, end: Meshes) -> Meshes:
         before, after = start.nodes[row], end.nodes[row]
         if before.first is after.first:
             continue
-        if before.points.shape == after.points.shape:
-            nodes[row] = before.moved(after.points)
+        if before.vertices.shape == after.vertices.shape:
+            nodes[row] = before.moved(after.vertices)
         else:
             nodes[row], matrix[row] = before, start.matrix[row]
     return Meshes.unchecked(nodes, matrix, end.margin)

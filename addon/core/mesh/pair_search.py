@@ -103,6 +103,8 @@ class MeshPairSearch(ABC):
     def _expand(self, pairs: _Queue) -> _Queue:
         """Return the pairs of children of pairs of nodes that may have the smallest value, in order."""
         row, i, j = self._child_pairs(pairs)
+        self._a.fit(row, i)
+        self._b.fit(row, j)
         places, low, high, priority = self.bounds(row, i, j)
         row = row[places]
         if len(row):
@@ -137,11 +139,10 @@ class MeshPairSearch(ABC):
         """
         counts, firsts, sizes = [], [], []
         for nodes, node in ((self._a, pairs.i), (self._b, pairs.j)):
-            which = nodes.start.root[pairs.row] + node
-            count = nodes.pool.child_count[which]
+            first, count = nodes.children(pairs.row, node)
             counts.append(count)
-            firsts.append(nodes.pool.first_child[which])
-            sizes.append(np.where(count > 0, nodes.pool.radius[which] * nodes.start.stretch[pairs.row], -1.0))
+            firsts.append(first)
+            sizes.append(np.where(count > 0, nodes.radii(nodes.start, pairs.row, node), -1.0))
         is_few = counts[0] * counts[1] <= 4
         splits_a = (counts[0] > 0) & ((sizes[0] >= sizes[1]) | (is_few & (2 * sizes[0] >= sizes[1])))
         splits_b = (counts[1] > 0) & ((sizes[1] > sizes[0]) | (is_few & (2 * sizes[1] >= sizes[0])))

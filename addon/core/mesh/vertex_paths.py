@@ -7,6 +7,7 @@ memory. They are computed mesh by mesh when two intervals are compared.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from .meshes import Meshes
 _AT_REST = np.zeros(3)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class VertexPath:
     """The straight paths of the vertices of one mesh over an interval.
 
@@ -51,7 +52,7 @@ class VertexPath:
             return 0.0
         first, second = self.start.given, self.end.given
         vertices = transform_points(self.matrices[1], self.end.points)
-        if first.shape != second.shape or self.start.points.shape != self.end.points.shape:
+        if first.shape != second.shape or self.start.vertices.shape != self.end.vertices.shape:
             return float(length(np.ptp(vertices, axis=0))) * self.rate
         corners = vertices[second[(first != second).any(axis=1)]]
         sides = length(corners - np.roll(corners, 1, axis=1))
@@ -82,22 +83,20 @@ def changes_of_paths(before: Floats, after: Floats) -> Floats:
     before, after : (..., 1) paths as objects, or (..., 24) velocities of corners of boxes; 0 for rest.
     """
     result = np.empty((after if after.ndim else before).shape[:-1])
-    for index in np.ndindex(result.shape):
-        sides = [each[index] if each.ndim else _AT_REST for each in (before, after)]
-        result[index] = _change(*(side[0] if side.dtype == object else side for side in sides))
+    # Of one mesh after the other, so that the velocities of successive intervals are computed once.
+    velocities_of = lru_cache(maxsize=2)(VertexPath.velocities)
+    for reverse in np.ndindex(result.shape[::-1]):
+        index = reverse[::-1]
+        sides: list[Any] = [each[index] if each.ndim else _AT_REST for each in (before, after)]
+        sides = [side[0] if side.dtype == object else side for side in sides]
+        paths = [side for side in sides if isinstance(side, VertexPath)]
+        counts = {len(mesh.vertices) for path in paths for mesh in (path.start, path.end)}
+        # Where vertices come or go, the boxes around them are compared.
+        has_vertices = len(counts) == 1 and len(paths) == sum(side is not _AT_REST for side in sides)
+        first, last = (
+            velocities_of(side, has_vertices) if isinstance(side, VertexPath) else side.reshape(-1, 3)
+            for side in sides
+        )
+        fastest = float(length(last - first).max())
+        result[index] = fastest + sum(path.speed_of_change() for path in paths)
     return result
-
-
-def _change(*sides: VertexPath | Floats) -> float:
-    """Bound the change in speed of any point of one mesh: see `changes_of_paths`."""
-    paths = [side for side in sides if isinstance(side, VertexPath)]
-    counts = {len(mesh.points) for path in paths for mesh in (path.start, path.end)}
-    # Where vertices come or go, the boxes around them are compared.
-    has_vertices = len(counts) == 1 and all(
-        isinstance(side, VertexPath) or side is _AT_REST for side in sides
-    )
-    before, after = (
-        side.velocities(has_vertices) if isinstance(side, VertexPath) else side.reshape(-1, 3)
-        for side in sides
-    )
-    return float(length(after - before).max()) + sum(path.speed_of_change() for path in paths)

@@ -230,16 +230,14 @@ class SampledMotion:
             return
         is_refinable = self.grain[columns] < np.inf
         self._deviation[:, is_refinable] *= _RESERVE_OF_WHOLE
-        start, stop = max(first - 1, 0), min(last + 2, len(times))
-        around = self._sampled_shapes(start, stop)
-        steps = np.diff(times[start:stop])[:, None]
-        paths = velocity_change(np.zeros(()), velocities(around[:-1], around[1:], steps)) * steps
         for is_end, interval, near in (
-            (not first, 0, slice(0, 2)),
-            (last + 1 == len(times), -1, slice(-2, None)),
+            (not first, 0, slice(0, 3)),
+            (last + 1 == len(times), -1, slice(max(len(times) - 3, 0), len(times))),
         ):
             if is_end:
-                doubtful = np.where(is_refinable, _DOUBT * paths[near].max(axis=0), 0.0)
+                shapes, steps = self._sampled_shapes(near.start, near.stop), np.diff(times[near])[:, None]
+                paths = velocity_change(np.zeros(()), velocities(shapes[:-1], shapes[1:], steps)) * steps
+                doubtful = np.where(is_refinable, _DOUBT * paths.max(axis=0), 0.0)
                 self._deviation[interval] = np.fmax(self._deviation[interval], doubtful)
 
     def _estimates(self, shapes: Ints) -> Floats:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
+from ..mesh.meshes import Meshes, moving_vertices
 from ..mesh.triangle_mesh import TriangleMesh
 from ..motion.motion import Motion, Obstacle, ObstacleSpace, Recorder, Sample, Sampler
 from ..motion.samples import SampledMotion, refinable_subjects
@@ -47,6 +48,8 @@ _READING, _READING_CERTAIN = 0.6, 0.1
 """Part of the work of a scan that reading its frames is, for the progress; certain motion is not read."""
 _BLOCK_SHAPES, _SHORTEST_BLOCK, _LONGEST_BLOCK = 1 << 16, 32, 256
 """Shapes times intervals that are solved together, and the least and the largest number of intervals."""
+_VERTICES_OF_SHAPE = 64
+"""Vertices of meshes that deform which count as a shape, because those of each sample take memory."""
 _GOLDEN = (np.sqrt(5) - 1) / 2
 """The number whose multiples, without their whole parts, are spread most evenly."""
 _MAX_SUBJECTS = 2**24
@@ -347,7 +350,10 @@ class SectionScan:
         frames : Numbers of the samples that are frames.
         """
         self._begin(section)
-        length = _block_length(len(self._scanners[0].motion.is_certain))
+        count = len(self._scanners[0].motion.is_certain)
+        if self._first is not None and isinstance(self._first.shapes, Meshes):
+            count += int(moving_vertices(self._first.shapes.reshaped((-1,))).sum()) // _VERTICES_OF_SHAPE
+        length = _block_length(count)
         last, around = len(self._times) - 1, 0 if self._is_certain else 1
         for index in range(max(section.begin - around, 0), min(section.end + around, last) + 1):
             if index >= self._samples_read and index - 1 in frames and self._ends.stops():

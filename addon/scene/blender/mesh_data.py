@@ -12,7 +12,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...core.messages import message
-from ...core.numeric.arrays import Bools, distinct_rows
+from ...core.numeric.arrays import Bools, cross_first, distinct_rows, dot_first
 from ..settings import Modifiers
 from .instances import VisibleInstance
 
@@ -94,11 +94,57 @@ def triangle_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArr
     with open_mesh(evaluated, modifiers) as mesh:
         if mesh is None:
             return np.empty((0, 3), dtype=np.int32)
-        if mesh.polygons and len(mesh.loops) == 3 * len(mesh.polygons):
-            # All faces are triangles: the attribute is copied as a block, two hundred times as fast.
-            return _mesh_corners(mesh).reshape(-1, 3)
+        corners = _mesh_corners(mesh)
+        if len(corners) == 3 * len(mesh.polygons):
+            # All faces are triangles.
+            return corners.reshape(-1, 3)
+        face: NDArray[Any] = copied(mesh.loop_triangle_polygons, "value", np.int32)
+        count = np.bincount(face)
+        first = (np.cumsum(count) - count).repeat(count)
+        # Each face has two corners more than it has triangles.
+        second = np.arange(1, len(face) + 1) + 2 * face
+        triangles = corners.take(np.stack([first + 2 * face, second, second + 1], axis=1))
+        cuts = _cuts(mesh, corners, count)
+        triangles[cuts[:, 0]] = cuts[:, 1:]
+        return triangles
+
+
+_READ_AT_ONCE = 16
+"""Copying all triangles takes as long as reading this part of them one by one."""
+_FLAT = 1e-5
+"""Part of the product of two areas that rounding in single precision may be."""
+
+
+def _cuts(mesh: Any, corners: NDArray[np.int32], count: NDArray[Any]) -> NDArray[np.int32]:
+    """Read triangles that need not be between their face's first corner and two successive ones.
+
+    Such are those of faces with more than four corners, and of a quad whose first and third corner do not see
+    the other two on different sides. To copy the triangles of all faces takes five times as long.
+
+    corners : As in `MeshFaces`.
+    count : (f,) int. Number of triangles of each face.
+    Returns cuts : (k, 4) int32. Index of each triangle, and its vertices.
+    """
+    is_quad = count == 2
+    of_quads = (
+        corners.reshape(-1, 4) if is_quad.all() else corners[np.repeat(is_quad, count + 2)].reshape(-1, 4)
+    )
+    points = copied(mesh.attributes["position"].data, "vector", np.float32, (3,))
+    a, b, c, d = np.ascontiguousarray(points.T).take(of_quads.T, axis=1).swapaxes(0, 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        one, two = cross_first(b - a, c - a), cross_first(d - a, c - a)
+        areas = np.sqrt(dot_first(one, one) * dot_first(two, two))
+        is_flat = dot_first(one, two) < -_FLAT * areas
+    is_fan = count < 3
+    is_fan[is_quad] = is_flat
+    rows = np.flatnonzero(~np.repeat(is_fan, count))
+    if len(rows):
         mesh.calc_loop_triangles()
-        return copied(mesh.loop_triangles, "vertices", np.int32, (3,))
+    if len(rows) > len(corners) / _READ_AT_ONCE:
+        triangles = copied(mesh.loop_triangles, "vertices", np.int32, (3,))[rows]
+    else:
+        triangles = np.array([mesh.loop_triangles[row].vertices[:] for row in rows.tolist()]).reshape(-1, 3)
+    return np.column_stack([rows, triangles]).astype(np.int32)
 
 
 def edge_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
@@ -152,23 +198,27 @@ def mesh_edges(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
 class MeshFaces(NamedTuple):
     """Faces of a mesh, which Blender cuts into triangles. Copied as blocks, far faster than the triangles.
 
-    corners : (c,) int32. Vertex of each corner of the faces, one face after another; or of the triangles.
+    corners : (c,) int32. Vertex of each corner of the faces, one face after another.
     of_triangle : (t,) int32. Face of each triangle, in increasing order. A face with k corners has k - 2
         triangles.
+    cuts : (k, 4) int32. Index and vertices of each triangle that depends on where the vertices are.
     """
 
     corners: NDArray[np.int32]
     of_triangle: NDArray[np.int32]
+    cuts: NDArray[np.int32] = np.empty((0, 4), dtype=np.int32)
 
     @classmethod
-    def of(cls, evaluated: bpy.types.Object, modifiers: Modifiers, by_triangles: bool = False) -> MeshFaces:
+    def of(cls, evaluated: bpy.types.Object, modifiers: Modifiers, with_cuts: bool = False) -> MeshFaces:
         """Read the faces of an evaluated object, of the mesh that `vertex_positions` reads.
 
-        by_triangles : Whether the corners are those of the triangles that faces are cut into.
+        with_cuts : Whether to read the triangles that faces are cut into.
         """
         with open_mesh(evaluated, modifiers) as mesh:
             # They follow from the sizes of the faces, without calc_loop_triangles(), which takes ten times as
             # long.
-            of_triangle = () if mesh is None else mesh.loop_triangle_polygons
-            corners = triangle_indices(evaluated, modifiers).ravel() if by_triangles else _mesh_corners(mesh)
-            return cls(corners, copied(of_triangle, "value", np.int32))
+            of_triangle = copied(() if mesh is None else mesh.loop_triangle_polygons, "value", np.int32)
+            faces = cls(_mesh_corners(mesh), of_triangle)
+            if with_cuts and len(faces.corners):
+                faces = faces._replace(cuts=_cuts(mesh, faces.corners, np.bincount(of_triangle)))
+            return faces

@@ -80,15 +80,15 @@ class MeshFits(FitCache):
 
         shared : trees of this fit, by their vertices and triangles
         """
-        points = geometry.points.astype(np.float64)
+        points = geometry.points
         if subject not in self._triangles:
-            return _mesh_of_custom_shape(points)
+            return _mesh_of_custom_shape(points.astype(np.float64))
         triangles, used = self._triangles[subject]
         if not len(triangles):
             raise EmptyGeometryError("no faces")
         if used[-1] >= len(points):
             raise EmptyGeometryError("faces of vertices that are not there")
-        points = points[used]
+        points = points[used] if len(used) < len(points) else points
         if not np.isfinite(points).all():
             raise NonFiniteGeometryError("points: not all are finite")
         known: MeshBvh = self._nodes[subject]
@@ -98,7 +98,7 @@ class MeshFits(FitCache):
         if deforms:
             return MeshBvh(points, within, deforms)
         key = points.tobytes(), within.tobytes()
-        return shared.setdefault(key, MeshBvh(points, within))
+        return shared.setdefault(key, MeshBvh(points.astype(np.float64), within))
 
     def shapes_at(
         self, subjects: Ints, matrices: Floats, replaced: SkinBoxes | None = None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import InvalidShapeError, NonFiniteGeometryError, Sphere, at, stacked
-from addon.core.mesh.meshes import Meshes
+from addon.core.mesh.meshes import Meshes, moving_nodes
 from addon.core.numeric.batch import assigned, concatenated, differences, where_shapes
 from addon.core.shapes.primitives import closest_on_triangle, triangle_corners, triangles_from_corners
 from tests.core import scenes
@@ -292,14 +292,25 @@ def test_other_kinds_and_times_outside_are_refused():
         at(batch, batch[:2], 0.5)
 
 
+@pytest.mark.parametrize("deforms", [False, True])
 @pytest.mark.parametrize("family", ["torus", "ball", "pieces"])
-def test_nodes_hold_their_triangles_in_spheres_and_boxes(family):
+def test_nodes_hold_their_triangles_in_spheres_and_boxes(family, deforms):
     mesh = FAMILIES[family].mesh.nodes
-    nodes, children = mesh.fitted, mesh.children
+    if deforms:
+        mesh = mesh.moved(mesh.points * [2, 1, 0.5])
+    batch = Meshes.unchecked(np.array([mesh]), np.eye(4)[None], np.zeros(1))
+    moving, children = moving_nodes((batch, batch), (batch, batch))[0], mesh.nodes
+    every = np.arange(len(children.first_child))
+    moving.fit(np.zeros_like(every), every)
+    nodes = moving.pool.fitted
+    assert nodes.is_fitted.all()
     held: dict[int, np.ndarray] = {}
     for node in reversed(range(len(nodes.radius))):
-        below = range(children.first[node], children.first[node] + children.number[node])
-        held[node] = np.concatenate([held[child] for child in below] or [mesh.corners[children.slot[[node]]]])
+        first = children.first_child[node]
+        below = range(first, first + children.child_count[node])
+        corners = mesh.corners[children.first_triangle[[node]]]
+        held[node] = np.concatenate([held[child] for child in below] or [corners])
+        assert len(held[node]) == children.triangle_count[node]
         offset = held[node].reshape(-1, 3) - nodes.center[node]
         heights = offset @ nodes.axes[node].T
         assert (nodes.lowest[node] <= heights.min(axis=0)).all()
@@ -309,7 +320,8 @@ def test_nodes_hold_their_triangles_in_spheres_and_boxes(family):
         nearest = closest_on_triangle(nodes.center[node], triangles_from_corners(held[node]))
         assert np.linalg.norm(nearest - nodes.center[node], axis=1).min() <= nodes.near_distance[node]
     assert len(held[0]) == len(mesh.corners)
-    assert sorted(children.slot[children.slot >= 0]) == list(range(len(mesh.corners)))
+    slots = children.first_triangle[children.child_count == 0]
+    assert sorted(slots) == list(range(len(mesh.corners)))
 
 
 def test_component_of_each_piece_has_a_corner():

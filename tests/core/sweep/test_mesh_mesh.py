@@ -80,7 +80,7 @@ def assert_like_brute_force(a: MovingMesh, b: MovingMesh, clearance: float = 0.0
     np.testing.assert_allclose(found.time, truth, rtol=0, atol=1e-11)
     np.testing.assert_allclose(first_impact(b, a, clearance).time, truth, rtol=0, atol=1e-11)
     if not math.isnan(truth):
-        slots = (mesh.start.nodes[0].children.slot[k] for mesh, k in ((a, found.i), (b, found.j)))
+        slots = (mesh.start.nodes[0].nodes.first_triangle[k] for mesh, k in ((a, found.i), (b, found.j)))
         pair = (
             MovingTriangles(*(corners[[slot]] for corners in mesh.corners()))
             for mesh, slot in zip((a, b), slots, strict=True)

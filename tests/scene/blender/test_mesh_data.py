@@ -56,6 +56,25 @@ def test_triangles_are_in_the_order_of_the_faces(faces, triangles, modifiers):
     np.testing.assert_array_equal(triangle_indices(evaluated, modifiers), triangles)
 
 
+@pytest.mark.parametrize("sides", [4, 5, 7])
+@pytest.mark.parametrize("are_normals_known", [False, True])
+@pytest.mark.parametrize("is_flat", [False, True])
+def test_faces_are_cut_as_blender_cuts_them(is_flat, are_normals_known, sides):
+    rng = np.random.default_rng(sides)
+    for _ in range(20):
+        # Folded, concave, crossing, and of no area: some corners coincide on the grid.
+        points = rng.integers(0, 3, (30, 3)) * [1.0, 1.0, not is_flat]
+        faces = [rng.permutation(30)[: rng.integers(3, sides + 1)].tolist() for _ in range(40)]
+        item = add_vertices("Faces", points.tolist(), faces=faces)
+        mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        if are_normals_known:
+            assert len(mesh.polygon_normals) == 40
+        found = triangle_indices(item.evaluated_get(bpy.context.evaluated_depsgraph_get()), "evaluated")
+        mesh.calc_loop_triangles()
+        np.testing.assert_array_equal(found, [triangle.vertices[:] for triangle in mesh.loop_triangles])
+        bpy.data.objects.remove(item)
+
+
 def test_vertices_added_in_edit_mode_are_read(add_mesh):
     item = add_mesh("Cube")
     bpy.context.view_layer.objects.active = item
