@@ -10,6 +10,7 @@ Files, in reading order:
 - `mesh_mesh.py`: two triangles, and two triangle meshes.
 - `crossings.py`: crossings of triangles that last while the corners move.
 - `meshes.py`: batches of meshes, with the sign of their separation.
+- `mesh_depth.py`: how deep meshes overlap.
 
 May import `numeric`, `shapes`, `broad_phase`, `fitting`, `trees` and `mesh`.
 

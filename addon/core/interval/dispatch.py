@@ -27,7 +27,7 @@ from ..numeric.spans import Spans
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..sweep.closed_forms import relative_motion, time_of_minimum_gap
 from ..sweep.dispatch import closest_time, overlap_span
-from .meshes import interval_contacts_of_meshes, minimum_separation_of_meshes
+from .meshes import depth_bounds_of_meshes, interval_contacts_of_meshes, minimum_separation_of_meshes
 from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
 from .rotating import contact_bounds, interval_contacts_of_rotating, minimum_separation_of_rotating
 
@@ -151,11 +151,13 @@ class IntervalMethods(NamedTuple):
     second : The second pass, if the first leaves contacts open: see `interval_contacts_of_rotating`.
     least : Search for the least separation below a cutoff, if the first pass does not find it: from pairs,
         their contacts and the cutoff to the separation and its time.
+    bounds : Lower bounds (m,) of these separations that are used instead of those of the contacts.
     """
 
     first: Callable[[PairMotion, float, Floats], IntervalContacts]
     second: Callable[[PairMotion, float, Floats, IntervalContacts], IntervalContacts] | None = None
     least: Callable[[PairMotion, IntervalContacts, Floats], tuple[Floats, Floats]] | None = None
+    bounds: Callable[[PairMotion, IntervalContacts], Floats] | None = None
 
 
 _ROTATING = IntervalMethods(
@@ -179,7 +181,9 @@ INTERVALS: dict[tuple[type, type], IntervalMethods] = {
             pairs, np.minimum(cutoff, contacts.least)
         ),
     ),
-    (Meshes, Meshes): IntervalMethods(interval_contacts_of_meshes, least=minimum_separation_of_meshes),
+    (Meshes, Meshes): IntervalMethods(
+        interval_contacts_of_meshes, least=minimum_separation_of_meshes, bounds=depth_bounds_of_meshes
+    ),
     (Obb, Obb): _ROTATING,
     (Capsule, Capsule): _ROTATING,
 }
@@ -202,9 +206,11 @@ def with_minimum_separation(
         among all of them is sure to be filled in.
     Returns contacts : IntervalContacts, (m,)
     """
-    least = INTERVALS[type(pairs.a_start), type(pairs.b_start)].least
+    methods = INTERVALS[type(pairs.a_start), type(pairs.b_start)]
+    least = methods.least
     if least is None:
         return contacts
+    low = contacts.low if methods.bounds is None else methods.bounds(pairs, contacts)
 
     def search(contacts: IntervalContacts, rows: Ints, cutoff: Floats) -> IntervalContacts:
         if not len(rows):
@@ -215,13 +221,13 @@ def with_minimum_separation(
             column[rows] = values
         return contacts.replaced(least=columns[0], least_time=columns[1])
 
-    rows = rows[contacts.low[rows] < cutoff[rows]]
+    rows = rows[low[rows] < cutoff[rows]]
     # Solve the most promising interval of each pair first, because its result rules out most of the others.
-    rows = rows[np.lexsort((contacts.low[rows], contacts.least[rows], keys[rows]))]
+    rows = rows[np.lexsort((low[rows], contacts.least[rows], keys[rows]))]
     is_first = np.diff(keys[rows], prepend=-1) != 0
     pair_of_row = np.cumsum(is_first) - 1
     best = rows[is_first]
     contacts = search(contacts, best, cutoff[best])
     known = np.minimum(cutoff[rows], contacts.least[best][pair_of_row])
-    is_open = ~is_first & (contacts.low[rows] < known)
+    is_open = ~is_first & (low[rows] < known)
     return search(contacts, rows[is_open], known[is_open])

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distance.mesh_depth import depths_of_meshes
 from ..distance.mesh_mesh import closest_points_triangle_triangle, closest_triangles
 from ..distance.meshes import margins_of_crossings
 from ..mesh.meshes import (
@@ -45,8 +46,9 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
     """Solve the contacts of meshes over an interval: see the module.
 
     Never late, and exact up to the time in which a gap of float64 rounding closes. Meshes may part between
-    the first contact and the last one. How deep pairs in contact are is not computed: their least separation
-    is given as 0, and its lower bound as infinite, so that nothing is searched below it.
+    the first contact and the last one. The least separation of pairs in contact is not computed yet, and
+    given as 0: see `minimum_separation_of_meshes`. Its lower bound is given as infinite, because no interval
+    is split to find it.
 
     pairs : PairMotion, batch (m,). Of meshes.
     clearance : Pairs closer than this are in contact.
@@ -77,10 +79,11 @@ def minimum_separation_of_meshes(
 ) -> tuple[Floats, Floats]:
     """Find the least separation (m,) of meshes over an interval, and its time (m,): the least of samples.
 
-    Approximate: within a small part of the size of the smaller mesh, if the separation has one minimum.
+    Approximate: within a small part of the size of the smaller mesh, if the separation has one minimum. Of
+    pairs in contact, it is that in the middle of the contact: negative, by `depths_of_meshes`.
 
     pairs : PairMotion, batch (m,). Of meshes.
-    contacts : IntervalContacts, (m,). Of these: nothing is searched where they touch.
+    contacts : IntervalContacts, (m,). Of these.
     cutoff : (m,) float64. Only separations that are smaller by half a hundredth of the size are searched for.
     """
     least, least_time = contacts.least.copy(), contacts.least_time.copy()
@@ -88,7 +91,53 @@ def minimum_separation_of_meshes(
     below = cutoff - _RESOLUTION_OF_GAPS * moving.size
     apart = np.flatnonzero(np.isnan(contacts.enter) & (contacts.low < below))
     least[apart], least_time[apart] = _least_separations(moving.take(apart), below[apart])
+    rows = np.flatnonzero(~np.isnan(contacts.enter))
+    time = (contacts.enter[rows] + contacts.leave[rows]) / 2
+    least[rows], least_time[rows] = _separations_in_contact(moving.take(rows), time, cutoff[rows]), time
     return least, least_time
+
+
+def depth_bounds_of_meshes(pairs: PairMotion, contacts: IntervalContacts) -> Floats:
+    """Estimate the least separations (m,) of pairs over an interval, in contact from boxes in the middle.
+
+    pairs : PairMotion, batch (m,). Of meshes.
+    contacts : IntervalContacts, (m,). Of these.
+    Returns low : (m,) float64. As in the contacts for pairs that are apart.
+    """
+    low, rows = contacts.low.copy(), np.flatnonzero(~np.isnan(contacts.enter))
+    time = (contacts.enter[rows] + contacts.leave[rows])[:, None] / 2
+    moving = _MovingPairs.of(pairs).take(rows)
+    boxes: list[Floats] = []
+    for start, end in ((moving.a, moving.a_end), (moving.b, moving.b_end)):
+        first, last = start.aabb(), end.aabb()
+        boxes += [first.min + time * (last.min - first.min), first.max + time * (last.max - first.max)]
+    low[rows] = -np.maximum(_largest_depths(boxes[:2], boxes[2:]), _largest_depths(boxes[2:], boxes[:2]))
+    return low
+
+
+def _largest_depths(inner: list[Floats], outer: list[Floats]) -> Floats:
+    """Bound how far points of boxes (m,) are inside other ones, from their low and high corners (m, 3)."""
+    low, high = np.maximum(inner[0], outer[0]), np.minimum(inner[1], outer[1])
+    middle = np.clip((outer[0] + outer[1]) / 2, low, high)
+    # Along each axis, the point nearest to the middle is farthest from both sides.
+    return np.asarray(np.maximum(np.minimum(middle - outer[0], outer[1] - middle).min(axis=1), 0.0))
+
+
+def _separations_in_contact(moving: _MovingPairs, time: Floats, cutoff: Floats) -> Floats:
+    """Measure the separations (m,) of meshes in contact at times (m,): minus the depth, or the distance."""
+    a, b = (
+        interpolated_meshes(moving.a, moving.a_end, time),
+        interpolated_meshes(moving.b, moving.b_end, time),
+    )
+    depth = depths_of_meshes(a, b, np.maximum(-cutoff, 0.0))
+    separation = -depth - a.margin - b.margin
+    rows = np.flatnonzero((depth == 0) & (cutoff > 0))
+    if len(rows):
+        # Pairs within a clearance need not touch.
+        limit = np.full(len(rows), np.inf)
+        distance, _ = closest_triangles(*moving_nodes((a[rows], a[rows]), (b[rows], b[rows])), limit)
+        separation[rows] += distance
+    return separation
 
 
 def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:

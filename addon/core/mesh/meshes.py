@@ -523,9 +523,17 @@ def _have_component_inside(a: Meshes, b: Meshes) -> Bools:
     row, world = row[is_within], world[is_within]
     # A flat image of a mesh has nothing inside.
     is_solid = np.linalg.matrix_rank(b.matrix[row, :3, :3]) == 3
-    for kind in distinct_objects(b.nodes[row])[0] if len(row) else ():
-        of_kind = np.flatnonzero((b.nodes[row] == kind) & is_solid)
-        matrix = b.matrix[row[of_kind]]
-        local = np.linalg.solve(matrix[:, :3, :3], (world[of_kind] - matrix[:, :3, 3])[..., None])[..., 0]
-        result[row[of_kind[kind.surface.contains(local)]]] = True
+    row, world = row[is_solid], world[is_solid]
+    local = np.linalg.solve(b.matrix[row, :3, :3], (world - b.matrix[row, :3, 3])[..., None])[..., 0]
+    result[row[are_points_inside(b, row, local)]] = True
+    return result
+
+
+def are_points_inside(meshes: Meshes, row: Ints, points: Floats) -> Bools:
+    """Mask (n,) of points (n, 3) inside the closed components of meshes in rows (n,), in their space."""
+    result = np.zeros(len(row), dtype=bool)
+    nodes = meshes.nodes[row]
+    for kind in distinct_objects(nodes)[0] if len(row) else ():
+        of_kind = np.flatnonzero(nodes == kind)
+        result[of_kind] = kind.surface.contains(points[of_kind])
     return result

@@ -1,0 +1,126 @@
+"""Depths of pairs of meshes that overlap: how far vertices of either are inside the other.
+
+The vertices that may be deepest come first. A vertex is no deeper than its distance from any vertex of the
+other mesh, and from the sides of the box around that, so few are measured.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mesh.meshes import Meshes, are_points_inside, distinct_objects
+from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, length, transform_points
+from ..numeric.floating_point import largest_singular_value, smallest_singular_value
+from ..shapes.primitives import closest_on_triangle, triangles_from_corners
+
+_AT_ONCE = 8
+"""Vertices of each pair that are measured together."""
+_VERTICES_AT_ONCE = 1 << 18
+_SAMPLED, _DISTANCES_AT_ONCE = 256, 1 << 16
+"""Vertices of a surface, about, from which the distances of vertices within are at most theirs from it."""
+_RESOLUTION = 2e-3
+"""Part of the size of the smaller mesh by which another vertex may be deeper."""
+
+
+def depths_of_meshes(a: Meshes, b: Meshes, known: Floats) -> Floats:
+    """Measure how deep meshes (m,) overlap: by their vertices inside the other, the farthest from its surface.
+
+    Surfaces that are not closed have no inside. Where edges alone cross, the depth is 0.
+
+    a, b : Meshes, (m,). In one space and unit.
+    known : (m,) float64, >= 0. Depths that are known already.
+    Returns depth : (m,) float64. The larger one of both, within a thousandth.
+    """
+    depth = known.copy()
+    for one, other in ((a, b), (b, a)):
+        kinds, which = distinct_objects(one.nodes)
+        counts = np.array([len(each.vertices) for each in kinds], np.int64)[which]
+        chunk_of = np.cumsum(counts) // _VERTICES_AT_ONCE
+        for chunk in (
+            np.split(np.arange(len(counts)), np.flatnonzero(np.diff(chunk_of)) + 1) if len(counts) else ()
+        ):
+            depth[chunk] = _deepest_vertices(one[chunk], other[chunk], depth[chunk])
+    return depth
+
+
+def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> Floats:
+    """Measure how deep vertices of the first meshes (m,) are inside the second ones."""
+    depth = known.copy()
+    row, points = _vertices_within_boxes(a, b)
+    local = points - b.matrix[row, :3, 3]
+    is_solid = np.linalg.matrix_rank(b.matrix[:, :3, :3]) == 3
+    row, points, local = (each[is_solid[row]] for each in (row, points, local))
+    if not len(row):
+        return depth
+    local = np.linalg.solve(b.matrix[row, :3, :3], local[..., None])[..., 0]
+    most = _largest_depths(b, row, local)
+    slack = _RESOLUTION * np.minimum(a.around()[1], b.around()[1])[row]
+    order = np.lexsort((-most, row))
+    order = order[(most - slack)[order] > depth[row[order]]]
+    while len(order):
+        first = np.searchsorted(row[order], row[order])
+        is_now = np.arange(len(order)) - first < _AT_ONCE
+        now, order = order[is_now], order[~is_now]
+        now = now[are_points_inside(b, row[now], local[now])]
+        np.maximum.at(depth, row[now], _distances(b, row[now], points[now], local[now], most[now]))
+        order = order[(most - slack)[order] > depth[row[order]]]
+    return depth
+
+
+def _largest_depths(meshes: Meshes, row: Ints, points: Floats) -> Floats:
+    """Bound the depths (n,) of points (n, 3) in the spaces of meshes in rows (n,)."""
+    stretch = np.asarray(largest_singular_value(meshes.matrix[:, :3, :3]))
+    kinds, which = distinct_objects(meshes.nodes)
+    boxes = np.array([each.box for each in kinds])[which[row]]
+    most = np.minimum(points - boxes[:, 0], boxes[:, 1] - points).min(axis=1)
+    for number, kind in enumerate(kinds):
+        vertices = kind.points[:: max(1, len(kind.vertices) // _SAMPLED)]
+        of_kind = np.flatnonzero(which[row] == number)
+        for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(vertices) // _DISTANCES_AT_ONCE):
+            squared = _squared_distances(points[chunk], vertices).min(axis=1)
+            most[chunk] = np.minimum(most[chunk], np.sqrt(np.maximum(squared, 0.0)))
+    return np.asarray(most * stretch[row])
+
+
+def _vertices_within_boxes(a: Meshes, b: Meshes) -> tuple[Ints, Floats]:
+    """Return the vertices (n, 3) of the first meshes (m,) in the boxes around the second, and their rows."""
+    kinds, which = distinct_objects(a.nodes)
+    counts = np.array([len(each.vertices) for each in kinds])
+    starts = np.cumsum(counts) - counts
+    every = np.concatenate([each.points for each in kinds])
+    row = np.arange(len(which)).repeat(counts[which])
+    places = concatenated_ranges(starts[which], counts[which])
+    points, box = transform_points(a.matrix[row], every[places]), b.aabb()
+    is_within: Bools = ((points >= box.min[row]) & (points <= box.max[row])).all(axis=1)
+    return row[is_within], points[is_within]
+
+
+def _distances(meshes: Meshes, row: Ints, points: Floats, local: Floats, most: Floats) -> Floats:
+    """Measure the distances (n,) of points (n, 3) from the surfaces of meshes in rows (n,).
+
+    local : (n, 3) the points in the spaces of the meshes
+    most : (n,) upper bounds of the distances
+    """
+    nearest = most.copy()
+    kinds, which = distinct_objects(meshes.nodes[row])
+    within = most / np.asarray(smallest_singular_value(meshes.matrix[:, :3, :3]))[row]
+    for number, kind in enumerate(kinds):
+        of_kind, corners = np.flatnonzero(which == number), kind.corners
+        center = corners.mean(axis=1)
+        radius = length(corners - center[:, None]).max(axis=1)
+        for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(center) // _DISTANCES_AT_ONCE):
+            reach = within[chunk, None] + radius
+            point, triangle = np.nonzero(_squared_distances(local[chunk], center) <= reach * reach)
+            world = transform_points(meshes.matrix[row[chunk[point]], None], corners[triangle])
+            at = points[chunk[point]]
+            distance = length(closest_on_triangle(at, triangles_from_corners(world)) - at)
+            np.minimum.at(nearest, chunk[point], distance)
+    return nearest
+
+
+def _squared_distances(points: Floats, places: Floats) -> Floats:
+    """Compute the squared distances (n, k) of points (n, 3) from places (k, 3), up to rounding."""
+    middle = places.mean(axis=0)
+    points, places = points - middle, places - middle
+    squared = (points**2).sum(axis=1)[:, None] + (places**2).sum(axis=1) - 2 * (points @ places.T)
+    return np.asarray(squared)
