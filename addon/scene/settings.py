@@ -53,8 +53,7 @@ PlainShape = Literal["sphere", "aabb", "obb"]
 
 ShapeName = Literal["aabb", "sphere", "obb", "spheres", "capsule", "compound", "mesh"]
 """Shapes that a contact scan can test, the default first; "spheres" are the leaves of a sphere tree, and
-"compound" is a box around each convex part. "mesh" are the triangles themselves, on which contacts are
-verified.
+"compound" is a box around each convex part, "mesh" the triangles themselves.
 
 Menus and help texts list them in this order. Blender files store the position, so append new ones.
 """
@@ -113,7 +112,7 @@ class ShapeKind:
 
 
 BOUND_SHAPES: tuple[BoundShape, ...] = get_args(BoundShape)
-SCANNED_SHAPES: tuple[ShapeName, ...] = tuple(name for name in get_args(ShapeName) if name != "mesh")
+SCANNED_SHAPES: tuple[ShapeName, ...] = get_args(ShapeName)
 ENVELOPE_SHAPES: tuple[PlainShape, ...] = ("sphere", "aabb")
 """Shapes that envelopes and tracks can have."""
 
@@ -185,7 +184,13 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         farthest=_IN_CUBE,
         bit=4,
     ),
-    "mesh": ShapeKind(label="Meshes", fitted_as=Meshes, farthest=1.0),
+    "mesh": ShapeKind(
+        label="Meshes",
+        description="The triangles that the viewport shows, and what is inside closed meshes. Exact, slower",
+        icon="MESH_DATA",
+        fitted_as=Meshes,
+        farthest=1.0,
+    ),
 }
 
 AXIAL_SHAPES: tuple[Any, ...] = tuple(name for name, kind in SHAPE_KINDS.items() if kind.fit)
@@ -514,7 +519,7 @@ class ContactSettings(PairSettings):
         "aabb",
         _SHAPES,
         "shape that is tested for each object; spheres is a sphere tree, compound a box around each convex "
-        f"part (default: {SCANNED_SHAPES[0]}; with --obstacles: {OBSTACLE_SHAPES[0]})",
+        f"part, mesh the triangles (default: {SCANNED_SHAPES[0]}; with --obstacles: {OBSTACLE_SHAPES[0]})",
         label="Shape",
         description="Shape that represents each object in collision checks",
     )

@@ -23,7 +23,7 @@ _RESOLUTION = 2e-3
 
 
 def depths_of_meshes(a: Meshes, b: Meshes, known: Floats) -> Floats:
-    """Measure how deep meshes (m,) overlap: by their vertices inside the other, the farthest from its surface.
+    """Measure how deep meshes (m,) overlap: by vertices inside the other, the farthest from its surface.
 
     Surfaces that are not closed have no inside. Where edges alone cross, the depth is 0.
 

@@ -230,8 +230,8 @@ def detailed_shapes(
     return tuple(local for local, _ in both), tuple(world for _, world in both)
 
 
-SHAPES_OF_SCANS = frozenset(name for name in SCANNED_SHAPES if not SHAPE_KINDS[name].is_plain)
-"""Shapes that objects have in documents of scans by `ScannedShapes`; the others are among their bounds."""
+SHAPES_OF_SCANS = frozenset(name for name in SCANNED_SHAPES if not SHAPE_KINDS[name].is_plain) - {"mesh"}
+"""Shapes that objects have in documents of scans by `ScannedShapes`: of the others, some are their bounds."""
 
 _ROUNDING = 4 * np.finfo(np.float64).eps
 

@@ -93,7 +93,7 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
         _Cache.live = None
         _Cache.results, _Cache.settings, _Cache.visible = results, wanted, shown.visible
     if _Cache.live is not shown or _Cache.pairs is None:
-        _Cache.pairs = find_touching_pairs(shown.shapes[settings.shape], _Cache.pair_filter)
+        _Cache.pairs = find_touching_pairs(shown.shapes[settings.shape_of_bounds], _Cache.pair_filter)
         _Cache.live = shown
     return cached.result.subjects, _Cache.pairs
 
@@ -299,7 +299,7 @@ def _move(context: Context, item: bpy.types.Object, subjects: tuple[int, int]) -
 
     Raises SceneError if the object does not move, as with a constraint.
     """
-    shape = settings_of(context).shape
+    shape = settings_of(context).shape_of_bounds
     before, distance = item.matrix_world.copy(), 0.0
     for _ in range(_ATTEMPTS):
         translation = separating_translation(overlay_now(context)[1].shapes[shape], *subjects)

@@ -233,7 +233,7 @@ def update_overlay(
         depsgraph,
         replace(fit_settings(settings), vertex_group=cached.result.group),
         settings.display.shapes_drawn,
-        settings.shape,
+        settings.shape_of_bounds,
         use_report=not settings.results.stale,
         changed_uids=None if cached.is_invalid else changed_uids,
         keep_flags=keep_flags,
@@ -253,7 +253,7 @@ def _build_draw_data(
     display, pair = settings.display, active_entry(settings)
     contact = pair if isinstance(pair, Contact) else None
     active = () if pair is None else (pair.a, pair.b)
-    bounds = draw_data.draw_data_from_shapes(live, display.shapes_drawn, settings.shape, active)
+    bounds = draw_data.draw_data_from_shapes(live, display.shapes_drawn, settings.shape_of_bounds, active)
     data = bounds.of_subjects(live.selected) if display.only_selected else bounds
     if display.show_names:
         names = cached.subjects.current_names(cached.result.subjects)

@@ -38,6 +38,7 @@ from ...scene.settings import (
     ContactSettings,
     DrawnShape,
     FitSettings,
+    ShapeName,
 )
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX
 from ...translations import CONTEXT
@@ -297,6 +298,8 @@ def _show_shape(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
 
     Shapes of Also Fit stay.
     """
+    if self.shape != self.shape_of_bounds:
+        return
     shown = self.display.shapes_drawn
     setattr(self.display, SWITCHES[self.shape], True)
     if len(shown) == 1 and shown[0] != self.shape and shown[0] not in self.added_shapes:
@@ -376,6 +379,11 @@ class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
     def bound_shapes(self) -> tuple[BoundShape, ...]:
         """Return the shapes that Compute Bounds fits."""
         return (*DEFAULT_SHAPES, *(name for name in BOUND_SHAPES if name in self.added_shapes))
+
+    @property
+    def shape_of_bounds(self) -> ShapeName:
+        """Return the shape whose contacts the viewport shows: that of collision checks, if it can."""
+        return self.shape if self.shape in SWITCHES else "aabb"
 
     @property
     def has_spheres(self) -> bool:
