@@ -202,7 +202,7 @@ def contacts_among(
         Axes and unit: "blender", "gltf", "unity" or "unreal".
     **options
         Options of the command `contacts` by their names, such as `shape="obb"`, `frames=(20, 30)`,
-        `clearance=0.05`, `confirm=True` or `static_pairs=True`, except those of files and exit codes. A wrong
+        `clearance=0.05` or `static_pairs=True`, except those of files and exit codes. A wrong
         one is an error that lists them.
 
     Returns

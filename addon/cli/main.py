@@ -149,7 +149,7 @@ def run_job(job: Generator[Progress, None, _Result], line: ProgressLine) -> _Res
         try:
             while not signals:
                 progress = next(job)
-                phase = "" if progress.phase in ("frames", "meshes") else progress.phase
+                phase = "" if progress.phase == "frames" else progress.phase
                 place = f" while {phase}" if phase else f" at frame {progress.time:g}"
                 if not signals:
                     line.show(progress.share, progress.time, phase)
@@ -333,7 +333,7 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
             can_be_shared = False
     job: Generator[Progress, None, Result | None] | None = None
     if can_be_shared and share is not None:
-        job = scan_frame_share(scene, settings, share, partial(_exchange_shares, options), count is not None)
+        job = scan_frame_share(scene, settings, share, partial(_exchange_shares, options))
     elif not can_be_shared and (share is None or not share[0]):
         # The first of the shares is the whole scan.
         job = find_contacts(scene, settings, shares=shares)

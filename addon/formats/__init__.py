@@ -40,11 +40,8 @@ from .document.conversion import (
 from .document.json_writer import dumps, json_parts
 from .document.model import (
     CollisionResponse,
-    Confirmation,
     DocumentContents,
     InputWarning,
-    MeshContact,
-    NotVerified,
     ObjectBounds,
     Origin,
     Partial,

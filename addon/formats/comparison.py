@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..core.messages import message
-from .contact_extents import are_meshes_in_contact
 from .validation.strict_json import DocumentError
 from .validation.validate import require_document
 
@@ -71,9 +70,8 @@ class Comparison(NamedTuple):
 def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -> Comparison:
     """Compare the contacts of a document with those of an earlier one.
 
-    Contacts whose meshes never touch, or never come closer than the clearance, count in neither. Contacts
-    outside the frames of the baseline are new; those of the baseline outside the frames of the document are
-    not gone. Accepted contacts are not new.
+    Contacts outside the frames of the baseline are new; those of the baseline outside the frames of the
+    document are not gone. Accepted contacts are not new.
 
     document, baseline : Correct documents. Their spaces and units can differ.
     Returns comparison : Comparison. Intervals in the order of the documents.
@@ -102,11 +100,9 @@ def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -
 
 
 def _intervals(document: Mapping[str, Any]) -> list[Interval]:
-    """Return the intervals of all contacts that count."""
+    """Return the intervals of all contacts."""
     found = []
     for entry in document["contacts"]:
-        if "meshes" in entry and not are_meshes_in_contact(entry["meshes"]):
-            continue
         a, b = sorted((entry["a"], entry["b"]))
         uncertainty = entry["first"]["uncertainty"]
         found += [Interval(a, b, span["start"], span["end"], uncertainty) for span in entry["intervals"]]

@@ -21,8 +21,3 @@ def signed_depth(entry: Mapping[str, Any]) -> float:
     if "closest" in entry:
         return -float(entry["closest"]["gap"])
     return float(entry["deepest"]["depth"]) if "deepest" in entry else math.nan
-
-
-def are_meshes_in_contact(meshes: Mapping[str, Any]) -> bool:
-    """Return whether the meshes of a contact touch, or come closer than the clearance of the scan."""
-    return meshes["closer"] is not None if "closer" in meshes else bool(meshes["touch"])

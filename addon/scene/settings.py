@@ -544,11 +544,6 @@ class ContactSettings(PairSettings):
         label="Clearance",
         description="Distance below which two objects count as in contact",
     )
-    confirm: bool = switch(
-        "verify each contact on the meshes",
-        "Verify on Meshes",
-        "Verify each contact on the actual meshes, and report when they first touch",
-    )
 
 
 ColliderKind: TypeAlias = Literal["box", "sphere", "capsule", "hull"]

@@ -25,12 +25,10 @@ _STOPS_WITHIN = 0.5
 """Seconds after which a scan that is stopped drops the frames that are read but not solved."""
 
 _TEXTS = {
-    (False, False): n_("{percent}%, frame {frame:g}"),
-    (False, True): n_("{percent}%, frame {frame:g}, {time} left"),
-    (True, False): n_("{percent}%, meshes at frame {frame:g}"),
-    (True, True): n_("{percent}%, meshes at frame {frame:g}, {time} left"),
+    False: n_("{percent}%, frame {frame:g}"),
+    True: n_("{percent}%, frame {frame:g}, {time} left"),
 }
-"""Texts of progress, by whether meshes are read, and whether the time left is known."""
+"""Texts of progress, by whether the time left is known."""
 
 
 class TimeLeft:
@@ -139,7 +137,7 @@ class RunningJob:
             return iface_("Stopping at frame {frame:g}", frame=self._progress.time)
         left = self._time_left.seconds(self._clock(), self.done)
         return iface_(
-            _TEXTS[self._progress.phase == "meshes", left is not None],
+            _TEXTS[left is not None],
             percent=math.floor(100 * self.done),
             frame=self._progress.time,
             time="" if left is None else format_duration(left),

@@ -11,7 +11,7 @@ from bpy.types import Operator
 
 from ..core import Clearance, Contact
 from ..core.messages import message
-from ..formats import Comparison, NotVerified, Skipped, SkippedPairs
+from ..formats import Comparison, Skipped, SkippedPairs
 from ..formats.wording import single_line
 from ..scene.blender.frames import is_outside_scene
 from ..scene.colliders.make import CreatedColliders
@@ -85,18 +85,11 @@ def _notes_on_pairs(result: Result) -> list[Note]:
         return [f"{result.subjects[pair.a].name} - {result.subjects[pair.b].name}" for pair in pairs]
 
     rotating = [result.subjects[index].name for index in result.rotating_in_contacts]
-    unverified = [index for index, each in enumerate(result.confirmed) if isinstance(each, NotVerified)]
     notes = _note(
         rotating,
         n_("{count} rotating"),
         n_("{count} rotates in a world box: Oriented Boxes are closer: {names}"),
         n_("{count} rotate in world boxes: Oriented Boxes are closer: {names}"),
-    )
-    notes += _note(
-        names_of(report.contacts.take(np.array(unverified, dtype=np.int64))),
-        n_("{count} not verified"),
-        n_("{count} contact not verified on meshes: {names}"),
-        n_("{count} contacts not verified on meshes: {names}"),
     )
     notes += _note(
         names_of(report.clearances.take(np.array(sorted(result.grazing), dtype=np.int64))),
@@ -155,11 +148,7 @@ def swept_count(result: Result, translate: Callable[..., str] = rpt_count) -> st
 def partial_result_text(result: Result) -> str:
     """Return where a partial result ends, as text."""
     assert result.partial is not None, "only called with partial results"
-    if result.partial.planned_end != result.time.end:
-        return rpt_("Stopped at frame {frame:g}: later contacts unknown", frame=result.time.end)
-    one = n_("Stopped: {count} contact not verified on meshes")
-    many = n_("Stopped: {count} contacts not verified on meshes")
-    return rpt_count(result.partial.untested, one, many)
+    return rpt_("Stopped at frame {frame:g}: later contacts unknown", frame=result.time.end)
 
 
 _WARNING_TEXTS = {

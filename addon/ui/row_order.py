@@ -14,7 +14,6 @@ import numpy as np
 
 from ..core import Clearance, Contact, ContactReport
 from ..core.numeric.arrays import Bools, Ints
-from ..formats import NotVerified
 from ..scene.blender.instances import full_name_of
 from ..scene.blender.mesh_data import copied
 from ..scene.jobs import result_store
@@ -40,9 +39,6 @@ def fill_rows(settings: SceneSettings, result: Result) -> None:
         row.index, row.a, row.b = index, names[contact.a], names[contact.b]
         row.frame, row.value = contact.first.frame, contact.depth
         row.tunnelling, row.at_start = contact.first.tunnelling, contact.first.at_start
-        answer = result.confirmed[index] if result.confirmed else None
-        if isinstance(answer, NotVerified):
-            row.not_verified = answer.value
         comment = accepted[index] if accepted else None
         row.accepted, row.comment = comment is not None, comment or ""
         row.uncertainty = contact.first.uncertainty

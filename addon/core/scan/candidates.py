@@ -36,7 +36,6 @@ class Candidates(Table):
     pairs : (m, 2) int. Indices of both shapes.
     keys : (m,) int. Keys of the pairs of subjects in the pair cache.
     size : (m,) float. Size of the smaller subject.
-    near : (m,) float. Separation below which the pair is a near miss.
     contact_motion : (m,) int. Motion from which contacts of the pair follow, an index of `MOTIONS`.
     least : (m,) float. Least separation so far, inf for new pairs.
     has_contact_before : (m,) bool. Whether the pair had a contact before this block.
@@ -47,7 +46,6 @@ class Candidates(Table):
     pairs: Ints
     keys: Ints
     size: Floats
-    near: Floats
     contact_motion: Ints
     least: Floats
     has_contact_before: Bools
@@ -57,9 +55,9 @@ class Candidates(Table):
         """Separations (m,) at or above which a pair's least separation need not be computed.
 
         Such a value cannot change the report: either a smaller separation is known already, or it exceeds
-        both the clearance and that below which a pair counts as a near miss.
+        both the clearance and the size below which a pair counts as a near miss.
         """
-        return np.minimum(self.least, np.maximum(self.near, clearance) * (1 + CHAIN_ROUNDING))
+        return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + CHAIN_ROUNDING))
 
     def movers(self, has_mesh: bool) -> Ints:
         """Shapes (2, m) of the pairs; (1, m) where the second one is the mesh of an obstacle."""

@@ -398,12 +398,10 @@ class PairCache:
             self._closed.append(joined.take(is_over))
         self.open = joined.take(~is_over)
 
-    def candidates(
-        self, pairs: Ints, keys: Ints, sizes: tuple[Floats, Floats], contact_motion: Ints
-    ) -> Candidates:
+    def candidates(self, pairs: Ints, keys: Ints, size: Floats, contact_motion: Ints) -> Candidates:
         """Return pairs (m, 2) of shapes, with what is known of those of their subjects so far.
 
-        keys, sizes : (m,) of the pairs of subjects, and size and separation of near misses (m,) of these
+        keys, size : (m,) of the pairs of subjects
         contact_motion : (m,) of the pairs of shapes
         """
         (row, is_known), (open_row, is_open) = (_found(table.keys, keys) for table in (self.pairs, self.open))
@@ -411,7 +409,7 @@ class PairCache:
         least[is_known], open_least[is_open] = self.pairs.least[row], self.open.least[open_row]
         touched = np.zeros(len(keys), dtype=bool)
         touched[is_known] = self.pairs.touched[row]
-        return Candidates(pairs, keys, *sizes, contact_motion, least, touched, open_least)
+        return Candidates(pairs, keys, size, contact_motion, least, touched, open_least)
 
     def spans(self) -> ContactSpans:
         """Return all spans, the open ones too, ordered by key, then time."""

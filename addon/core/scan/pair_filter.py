@@ -17,7 +17,6 @@ class PairFilter:
     group_a, group_b : (count,) masks or None for all
     ignored : pairs of subjects to skip, in either order
     separate : (count,) labels or None; pairs with equal labels >= 0 are skipped
-    tested : pairs of subjects, in either order, of which others are skipped; None for all
 
     Raises InvalidShapeError for settings that do not fit the number of subjects.
     """
@@ -29,7 +28,6 @@ class PairFilter:
         group_b: Bools | None,
         ignored: Sequence[tuple[int, int]],
         separate: Ints | None,
-        tested: Sequence[tuple[int, int]] | None = None,
     ) -> None:
         all_subjects = np.ones(count, dtype=bool)
         self.count = count
@@ -40,16 +38,12 @@ class PairFilter:
         self._separate = None if separate is None else as_indices(separate, "settings: separate")
         if self._separate is not None and self._separate.shape != (count,):
             raise InvalidShapeError(f"settings: separate does not fit {count} subjects")
-        self._ignored = self._keys_of(ignored, "ignored")
-        self._tested = None if tested is None else self._keys_of(tested, "tested")
+        pairs = as_indices(ignored, "settings: ignored")
+        if pairs.size and (pairs.shape[1:] != (2,) or pairs.min() < 0 or pairs.max() >= count):
+            raise InvalidShapeError(f"settings: ignored does not fit {count} subjects")
+        ignored_pairs = np.sort(pairs.reshape(-1, 2), axis=1)
+        self._ignored = self.keys(ignored_pairs[:, 0], ignored_pairs[:, 1])
         self._groups = group_a is not None or group_b is not None
-
-    def _keys_of(self, given: Sequence[tuple[int, int]], name: str) -> Ints:
-        """Check pairs of a setting, and return their keys (m,)."""
-        pairs = as_indices(given, f"settings: {name}")
-        if pairs.size and (pairs.shape[1:] != (2,) or pairs.min() < 0 or pairs.max() >= self.count):
-            raise InvalidShapeError(f"settings: {name} does not fit {self.count} subjects")
-        return self.keys(*pairs.reshape(-1, 2).T)
 
     def keys(self, first: Ints, second: Ints) -> Ints:
         """Return one number (m,) for each pair, the same for either order."""
@@ -66,16 +60,11 @@ class PairFilter:
             result &= (labels < 0) | (labels != self._separate[second])
         if len(self._ignored):
             result &= ~np.isin(self.keys(first, second), self._ignored)
-        if self._tested is not None:
-            result &= np.isin(self.keys(first, second), self._tested)
         return result
 
     def count_pairs(self, mask: Bools | None = None) -> int:
         """Count the pairs to test, by formulas; only those of which a mask (count,) has both subjects."""
         within = np.ones(self.count, dtype=bool) if mask is None else mask
-        if self._tested is not None:
-            first, second = np.divmod(np.unique(self._tested), max(1, self.count))
-            return int((self.includes(first, second) & within[first] & within[second]).sum())
         a, b = self.group_a & within, self.group_b & within
         total = _count_between(a, b, np.zeros(self.count, dtype=np.int64))
         if self._separate is not None:

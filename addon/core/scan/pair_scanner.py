@@ -46,7 +46,6 @@ class ScanPlan:
     subject_of : (n,) int. Subject that each shape of a sample is part of.
     is_whole : Whether each subject is one shape.
     clearance : float
-    near_misses : Whether pairs count that come close without a contact.
     first_time : Time of the first sample, in frames.
     """
 
@@ -56,7 +55,6 @@ class ScanPlan:
     subject_of: Ints
     is_whole: bool
     clearance: float
-    near_misses: bool
     first_time: float
 
     def subjects_in(self, space: ObstacleSpace | None) -> Ints:
@@ -107,11 +105,6 @@ class PairScanner:
         self._sizes[subject_of[starts]] = length((high - low) / 2)
 
     @property
-    def _near_sizes(self) -> Floats:
-        """Sizes of subjects (n,), within the smaller of which a pair is a near miss; 0 for none."""
-        return self._sizes if self._plan.near_misses else np.zeros(self._count)
-
-    @property
     def sampled(self) -> SampledMotion:
         """Return the motion, of which samples are added."""
         assert isinstance(self.motion, SampledMotion), "nothing is sampled of motion that is certain"
@@ -139,7 +132,7 @@ class PairScanner:
         """Process a block of times (k + 1,), or one time given twice; yields the part that is done."""
         plan, motion, is_instant = self._plan, self.motion, bool(times[0] == times[-1])
         self.measure(times)
-        margin = np.nan_to_num(self._near_sizes[self._subject_of] / 2) + plan.clearance / 2
+        margin = np.nan_to_num(self._sizes[self._subject_of] / 2) + plan.clearance / 2
         # At an instant, pairs at rest are tested too.
         every = np.arange(len(self._subject_of))
         present = motion.are_present(every, np.full(len(every), times[0]))
@@ -156,9 +149,8 @@ class PairScanner:
             is_moving[self._subject_of[near.moving]] = True
             self._has_moved |= is_moving
         subjects = self._subject_of[near.pairs].T
-        sizes = np.minimum(*self._sizes[subjects]), np.minimum(*self._near_sizes[subjects])
-        keys = plan.pair_filter.keys(*subjects)
-        candidates = self._cache.candidates(near.pairs, keys, sizes, contact_motions(motion, near.pairs))
+        keys, size = plan.pair_filter.keys(*subjects), np.minimum(*self._sizes[subjects])
+        candidates = self._cache.candidates(near.pairs, keys, size, contact_motions(motion, near.pairs))
         cells, continued = yield from self._undecided(near, times, candidates)
         pairs, pieces = yield from scaled(
             self._solve_candidates(near, times, candidates, cells), _BROAD_PHASE, 1 - _RECORDING

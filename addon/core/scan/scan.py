@@ -70,13 +70,9 @@ class ScanSettings:
         Pairs of subjects to skip, in either order.
     separate : (n,) int or None
         Labels: pairs with equal labels >= 0 are skipped.
-    tested : sequence of (int, int) or None
-        Pairs of subjects, in either order, of which all others are skipped. None: none is.
     static_pairs : bool
         Whether to report contacts of pairs that never move, although others do. Where nothing moves, all
         pairs count.
-    near_misses : bool
-        Whether to find the least separation of pairs that come close without a contact.
     obstacles : sequence of Obstacle
         Subjects that are triangle meshes, tested against spheres. Two obstacles are no pair.
     owners : (N,) int or None
@@ -92,9 +88,7 @@ class ScanSettings:
     group_b: Bools | None = None
     ignored: Sequence[tuple[int, int]] = field(default=())
     separate: Ints | None = None
-    tested: Sequence[tuple[int, int]] | None = None
     static_pairs: bool = False
-    near_misses: bool = True
     obstacles: Sequence[Obstacle] = field(default=())
     owners: Ints | None = None
     motion: MotionKind = "adaptive"
@@ -233,7 +227,6 @@ def _checked_settings(settings: ScanSettings) -> ScanSettings:
         obstacles=obstacles,
         clearance=as_number(settings.clearance, "settings: clearance", 0.0, most=LARGEST_LENGTH),
         static_pairs=as_flag(settings.static_pairs, "settings: static_pairs"),
-        near_misses=as_flag(settings.near_misses, "settings: near_misses"),
     )
 
 
@@ -262,20 +255,12 @@ def _plan(
         raise InvalidShapeError(f"refinable: {subjects} of {count} subjects is too few")
     spaces = (ObstacleSpace.of_obstacle(*numbered) for numbered in enumerate(settings.obstacles))
     return ScanPlan(
-        PairFilter(
-            count,
-            settings.group_a,
-            settings.group_b,
-            settings.ignored,
-            settings.separate,
-            settings.tested,
-        ),
+        PairFilter(count, settings.group_a, settings.group_b, settings.ignored, settings.separate),
         [None, *spaces],
         settings.static_pairs,
         subject_of,
         settings.owners is None and not solid,
         settings.clearance,
-        settings.near_misses,
         first_time,
     )
 

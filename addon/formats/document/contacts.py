@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..contact_extents import EXTENTS, extent, signed_depth
 from ..rounding import json_number, rounded_down, rounded_up, to_lists
 from ..spaces import Space
 from .json_writer import Column, object_values, present
-from .model import Confirmation, MeshContact, NotVerified, ScannedContacts, TimeSettings
+from .model import ScannedContacts, TimeSettings
 
 UNIT_DECIMALS = 6
 """Decimals that directions, scale factors and frames keep at least, however lengths are rounded.
@@ -53,7 +53,6 @@ class ContactWriter:
         obstacles = [next(iter(side), None) for side in sides] if scanned.obstacles else ()
         # A length that a user chose is exact, but its product with the unit is not.
         clearance = json_number(float(f"{scanned.clearance * self.space.scale:.12g}"))
-        answers = [{} if each is None else self._answer(each) for each in scanned.confirmed]
         frames = self._rounded(pairs.frame)
         first = {
             "frame": frames,
@@ -75,7 +74,6 @@ class ContactWriter:
             "first": Column(first),
             "intervals": list(self._intervals(contacts, clearance)),
             **self._extents(pairs, clearance),
-            **{key: present([each.get(key) for each in answers]) for key in ("meshes", "notVerified")},
             "accepted": present(scanned.accepted),
         }
         return object_values(members, count)
@@ -161,31 +159,6 @@ class ContactWriter:
             columns[key] = Column(members, chosen if rows is None else rows[chosen])
         return columns
 
-    def _answer(self, answer: Confirmation | NotVerified) -> dict[str, Any]:
-        """Make the member of a contact about its meshes, or about why they were not tested."""
-        if isinstance(answer, NotVerified):
-            return {"notVerified": answer.value}
-        closer = answer.closer
-        meshes = {"touch": answer.first is not None, **self._mesh_contact(answer)}
-        if closer is not None:
-            meshes["closer"] = self._mesh_contact(closer) if closer.first else None
-        return {"meshes": meshes}
-
-    def _mesh_contact(self, confirmation: Confirmation) -> dict[str, Any]:
-        """Convert the first time at which meshes touch, or come close, if they do, and how it is known."""
-        motion = {"motion": "proven" if confirmation.is_proven else "sampled"}
-        first = confirmation.first
-        if first is None:
-            return motion
-        frames = self._rounded([first.time])
-        return {
-            "frame": frames[0],
-            "seconds": self._rounded([frames[0] / self.time.fps])[0],
-            "uncertainty": self._rounded([first.uncertainty], rounded_up)[0],
-            "point": self._vectors(first.point),
-            **motion,
-        }
-
     def _vectors(self, vectors: Floats) -> Any:
         """Convert positions or displacements (..., 3)."""
         rounded = np.around(self.space.vectors(vectors), self.decimals)
@@ -243,14 +216,12 @@ class ContactReader:
         gaps = np.where(gaps * scale >= written, gaps, np.nextafter(gaps, np.inf))
         a, b = _sides(near, index_of)
         clearances = Clearances(NearMisses(a, b, _column(near, "frame"), gaps))
-        answers = tuple(map(self._answer, entries))
         accepted = tuple(entry.get("accepted") for entry in entries)
         return ScannedContacts(
             ContactReport(self._contacts(entries, index_of), clearances, stopped_at),
             ids,
             entries[0]["shape"] if entries else "",
             frozenset(entry["obstacle"] for entry in entries if "obstacle" in entry),
-            answers if any(answers) else (),
             accepted if any(text is not None for text in accepted) else (),
             self._clearance(entries),
         )
@@ -305,27 +276,6 @@ class ContactReader:
         gaps = [-signed_depth(span) for span in spans]
         written = next((entry["clearance"] for entry in entries if "clearance" in entry), max([0.0, *gaps]))
         return float(f"{written / self.space.scale:.12g}")
-
-    def _answer(self, contact: Mapping[str, Any]) -> Confirmation | NotVerified | None:
-        if "notVerified" in contact:
-            return NotVerified(contact["notVerified"])
-        if "meshes" not in contact:
-            return None
-        meshes, closer = contact["meshes"], None
-        if "closer" in meshes:
-            # Meshes that are never closer do not touch: both are known in the same way.
-            closer = self._mesh_contact(meshes["closer"] or {"motion": meshes.get("motion")})
-        return replace(self._mesh_contact(meshes), closer=closer)
-
-    def _mesh_contact(self, meshes: Mapping[str, Any]) -> Confirmation:
-        """First touch of meshes, or first time at which they are closer than the clearance."""
-        is_proven = meshes.get("motion") == "proven"
-        if "frame" not in meshes:
-            return Confirmation(None, is_proven)
-        point = self.to_blender.vectors(meshes.get("point", (0, 0, 0)))
-        uncertainty = meshes.get("uncertainty", 0.0)
-        first = MeshContact(meshes["frame"], uncertainty, point)
-        return Confirmation(first, is_proven)
 
 
 def _sides(entries: Sequence[Mapping[str, Any]], index_of: Mapping[str, int]) -> list[Ints]:

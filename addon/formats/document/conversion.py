@@ -46,15 +46,13 @@ from .objects import (
 
 
 def _write_partial(partial: Partial) -> dict[str, Any]:
-    untested = {"meshesNotAsked": partial.untested} if partial.untested else {}
-    return {"plannedEnd": json_number(partial.planned_end), **untested}
+    return {"plannedEnd": json_number(partial.planned_end)}
 
 
 def _read_partial(extra: Any, _: Collection[str]) -> Partial | None:
     if not isinstance(extra, dict) or not isinstance(extra.get("plannedEnd"), (int, float)):
         return None
-    untested = extra.get("meshesNotAsked", 0)
-    return Partial(extra["plannedEnd"], untested if isinstance(untested, int) else 0)
+    return Partial(extra["plannedEnd"])
 
 
 def _read_ids(extra: Any, known: Collection[str]) -> tuple[str, ...]:
@@ -236,7 +234,7 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
     extras = {each.attribute: each.read(written.get(key), known_ids) for key, each in _EXTRAS.items()}
     partial = extras["partial"]
     is_stopped = partial is not None and partial.planned_end != end
-    if partial is not None and not partial.untested and not is_stopped:
+    if not is_stopped:
         extras["partial"] = None
     contacts = ContactReader(space, to_blender, time["fps"])
     length = space.scale * space.meters_per_unit

@@ -47,20 +47,6 @@ class SkippedPairs(_Reason):
     STATIC = "static", template("neither object moves"), "tested with --static-pairs"
 
 
-class NotVerified(_Reason):
-    """Reason why the meshes of a contact were not verified. If there are several, the first is written."""
-
-    BONE = "bone", template("a bone has no mesh of its own")
-    CUSTOM_SHAPE = "customShape", template("a custom shape is not the mesh")
-    LOOSE_PART = "loosePart", template("a loose part is not the whole mesh")
-    MERGED_COLLECTION = "mergedCollection", template("a collection has several meshes")
-    UNBAKED_SIMULATION = "unbakedSimulation", template("a simulation is not baked")
-    SIMULATED = "simulated", template("an object is simulated")
-    NO_FACES = "noFaces", template("an object has no faces")
-    NOT_FINITE = "notFinite", template("a coordinate is not finite")
-    STOPPED = "stopped", template("the scan was stopped")
-
-
 DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree | Compound
 """A single shape of an object. The children of a tree's node have higher indices than the node."""
 
@@ -326,38 +312,6 @@ class TimeSettings:
     reference: float
 
 
-class MeshContact(NamedTuple):
-    """The first time at which two meshes touch.
-
-    time : First frame at which they may touch.
-    uncertainty : Frames by which it may be off.
-    point : (3,) float. Contact point in world space.
-    """
-
-    time: float
-    uncertainty: float
-    point: Floats
-
-
-@dataclass(frozen=True)
-class Confirmation:
-    """Result of testing the meshes of a contact.
-
-    first : First touch; None when they never touch.
-    is_proven : False for a result from samples of the motion.
-    closer : Of a scan with a clearance: the same for the first time at which they are closer than it.
-    """
-
-    first: MeshContact | None
-    is_proven: bool = False
-    closer: Confirmation | None = None
-
-    @property
-    def is_contact(self) -> bool:
-        """Return whether the meshes touch, or come closer than the clearance of the scan."""
-        return (self.closer or self).first is not None
-
-
 @dataclass(frozen=True)
 class ScannedContacts:
     """A contact report, with the settings that produced it.
@@ -366,9 +320,6 @@ class ScannedContacts:
     ids : Object ids of the report's subject indices.
     shape : One of those that the schema lists for contacts; empty in a document without contacts.
     obstacles : Ids of the subjects that were tested as triangle meshes.
-    confirmed : sequence of (Confirmation, NotVerified or None). One for each contact: the result for its
-        meshes, or why there is none. None is for a document without either. Empty if that was not
-        requested.
     accepted : sequence of (str or None). For each contact, the comment with which it is accepted, None if
         it is not; empty if none is.
     clearance : Pairs closer than this are in contact; 0 means touching.
@@ -378,7 +329,6 @@ class ScannedContacts:
     ids: Sequence[str]
     shape: str
     obstacles: frozenset[str] = frozenset()
-    confirmed: Sequence[Confirmation | NotVerified | None] = ()
     accepted: Sequence[str | None] = ()
     clearance: float = 0.0
 
@@ -388,11 +338,9 @@ class Partial:
     """The unfinished part of a scan that was stopped; the document's time settings cover the finished part.
 
     planned_end : Last frame that was requested.
-    untested : Number of contacts whose meshes were to be tested and were not.
     """
 
     planned_end: float
-    untested: int = 0
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..contact_extents import extent, signed_depth
 from ..document.conversion import read_skipped_pairs
-from ..document.model import NotVerified, SkippedPairs
+from ..document.model import SkippedPairs
 from ..document.objects import object_names
 from ..rounding import json_number, rounded_down
 from ..shape_members import MEMBERS, SHAPE_TYPES
@@ -48,7 +48,6 @@ _CONTACT_COLUMNS = (
     *("deepest_frame", "depth", "gap", "x", "y", "z", "normal_x", "normal_y", "normal_z"),
     *("velocity_x", "velocity_y", "velocity_z", "closing_speed"),
     *("direction_x", "direction_y", "direction_z"),
-    *("meshes", "meshes_frame", "meshes_uncertainty", "closer_frame", "closer_uncertainty"),
     *("reason", "pairs", "frame_step", "fps"),
 )
 
@@ -122,8 +121,7 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
         *(*_extent_cells(entry), *first["point"], *first["normal"]),
         *(_velocity_cells(begin) if "point" in begin else (None,) * 4),
         *next(directions, (None,) * 3),
-        *_mesh_cells(entry),
-        *(None,) * 3,
+        *(None,) * 4,
     ]
     for span in later:
         if "point" not in span:
@@ -134,21 +132,8 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
             *(*_extent_cells(span), *span["point"], *span["normal"]),
             *_velocity_cells(span),
             *extent(span)["direction"],
-            *(None,) * 9,
+            *(None,) * 4,
         ]
-
-
-def _mesh_cells(entry: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the result for the meshes, frame and uncertainty of touch and closeness, or the reason."""
-    if "notVerified" in entry:
-        return ("not verified", *(None,) * 4, NotVerified(entry["notVerified"]).text)
-    if "meshes" not in entry:
-        return (None,) * 6
-    meshes = entry["meshes"]
-    closer = meshes.get("closer") or {}
-    answer = "touch" if meshes["touch"] else "closer" if closer else "apart"
-    times = (each.get(key) for each in (meshes, closer) for key in ("frame", "uncertainty"))
-    return (answer, *times, None)
 
 
 def _extent_cells(entry: dict[str, Any]) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from unicodedata import category, east_asian_width, normalize
 
 from ...core.numeric.arguments import require_texts
 from ..document.conversion import read_skipped_pairs
-from ..document.model import NotVerified, SkippedPairs
+from ..document.model import SkippedPairs
 from ..document.objects import object_names
 from ..validation.validate import require_document
 from ..wording import pluralized, single_line
@@ -131,11 +131,9 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
     ]:
         parts.append("\n".join(skipped))
     unfinished = extras["partial"] if isinstance(extras.get("partial"), dict) else {}  # can have any form
-    planned, untested = unfinished.get("plannedEnd"), unfinished.get("meshesNotAsked")
+    planned = unfinished.get("plannedEnd")
     if isinstance(planned, (int, float)) and planned != time["frameEnd"]:
         parts.append(f"Stopped at frame {time['frameEnd']:g} of {planned:g}: later contacts unknown")
-    elif isinstance(untested, int):
-        parts.append(f"Stopped: {pluralized(untested, 'contact')} not verified on meshes")
     if linear_only:
         parts.append(_linear_line(linear_only, len(names)))
     return "\n\n".join(parts) + "\n"
@@ -180,8 +178,6 @@ def _contact_cells(contact: dict[str, Any], names: dict[str, str], has_linear: b
     notes = [
         *(["tunnelling: between frames only"] if first["tunnelling"] else []),
         *([pluralized(more, "later interval")] if more else []),
-        *([_mesh_note(contact)] if "meshes" in contact else []),
-        *([f"not verified: {NotVerified(contact['notVerified']).text}"] if "notVerified" in contact else []),
         *([": ".join(filter(None, ["accepted", comment]))] if comment is not None else []),
         *(["linear"] if has_linear and contact["motion"] == "linear" else []),
         *(["sampled"] if contact["motion"] == "sampled" else []),
@@ -197,24 +193,6 @@ def _contact_cells(contact: dict[str, Any], names: dict[str, str], has_linear: b
         "Depth": f"gap {contact['closest']['gap']:.4f}" if is_gap else f"{contact['deepest']['depth']:.4f}",
         "": ", ".join(notes),
     }
-
-
-def _mesh_note(contact: dict[str, Any]) -> str:
-    """Say whether meshes touch or come close, when, within what uncertainty, and how that is known."""
-    meshes = contact["meshes"]
-    answer = f"touch at {_time(meshes)}" if meshes["touch"] else "do not touch"
-    if "closer" in meshes:
-        closer, reach = meshes["closer"], f"come closer than {contact['clearance']:g}"
-        if closer is None:
-            answer = f"do not {reach}"
-        else:
-            answer = f"{reach} at {_time(closer)}, {'and' if meshes['touch'] else 'but'} {answer}"
-    motion = f" ({meshes['motion']})" if "motion" in meshes else ""
-    return f"meshes {answer}{motion}"
-
-
-def _time(meshes: dict[str, Any]) -> str:
-    return f"{meshes['frame']:.6f} +/- {meshes.get('uncertainty', 0.0):.6f}"
 
 
 def _linear_line(names: Sequence[str], object_count: int) -> str:

@@ -79,25 +79,6 @@ def _interval_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
         yield f"{path}.first.normal: is not a unit vector"
     if not _is_in_any(extent(contact)["frame"], intervals):
         yield f"{path}.{_extent_of(contact)}.frame: is outside all intervals"
-    yield from _mesh_problems(contact, path)
-
-
-def _mesh_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
-    """Contradictions in the result for the meshes of a contact."""
-    meshes, intervals = contact.get("meshes", {"touch": False}), contact["intervals"]
-    closer = meshes.get("closer")
-    if "meshes" in contact and "notVerified" in contact:
-        yield f"{path}.notVerified: must be omitted where meshes is present"
-    if meshes["touch"] != ("frame" in meshes):
-        yield f"{path}.meshes: must have a frame if touch is true, and none otherwise"
-    if "frame" in meshes and not _is_in_any(meshes["frame"], intervals):
-        yield f"{path}.meshes.frame: is outside all intervals"
-    if "closer" in meshes and "clearance" not in contact:
-        yield f"{path}.meshes.closer: is there, but the contact has no clearance"
-    if "closer" in meshes and meshes["touch"] and (closer is None or closer["frame"] > meshes["frame"]):
-        yield f"{path}.meshes.closer: must be no later than the touch"
-    if closer and not _is_in_any(closer["frame"], intervals):
-        yield f"{path}.meshes.closer.frame: is outside all intervals"
 
 
 _DETAILS = ("uncertainty", "point", "normal", "velocity", "closingSpeed")
@@ -165,13 +146,9 @@ def _time_problems(contact: Mapping[str, Any], time: Mapping[str, Any], path: st
     intervals, first = contact["intervals"], contact["first"]
     if not all(_is_within(span[end], time) for span in intervals for end in ("start", "end")):
         yield f"{path}.intervals: must be from frameStart to frameEnd"
-    meshes = contact.get("meshes", {})
-    moments = {"first": first, "meshes": meshes, "meshes.closer": meshes.get("closer") or {}}
-    for key, moment in moments.items():
-        if "seconds" in moment and "frame" in moment:
-            exact = moment["frame"] / time["fps"]
-            if not abs(moment["seconds"] - exact) <= 1e-5 + 1e-9 * abs(exact):
-                yield f"{path}.{key}.seconds: is not frame / fps"
+    exact = first["frame"] / time["fps"]
+    if not abs(first["seconds"] - exact) <= 1e-5 + 1e-9 * abs(exact):
+        yield f"{path}.first.seconds: is not frame / fps"
     starts_at_start = first["frame"] <= time["frameStart"] + _FRAME_TOLERANCE
     if first["atStart"] and not starts_at_start:
         yield f"{path}.first.atStart: is true, but the contact begins after frameStart"

@@ -5,4 +5,3 @@ import bpy
 bpy.context.scene.collision_bounds.shape = "aabb"
 bpy.context.scene.collision_bounds.motion = "linear"
 bpy.context.scene.collision_bounds.clearance = 0.0
-bpy.context.scene.collision_bounds.confirm = False

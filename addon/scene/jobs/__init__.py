@@ -9,7 +9,6 @@ Modules in reading order:
 - `bounds`: bounds at one frame, swept bounds and tracks over a frame range.
 - `detailed_shapes`: convex hulls, sphere trees, capsules, cylinders and compounds for these bounds, and the
   shapes that a scan has tested, for its document.
-- `mesh_confirmation`: contacts tested again on the meshes.
 - `contacts`: contacts over a frame range, or one share of its frames; objects that come after the first one.
 - `pair_separation`: separation of one pair over the frames of a scan, also as keys of a custom property.
 - `result_store`: results of this session, found by an id that undo restores.
@@ -25,9 +24,6 @@ million instances, and Python objects for each would take 7 KB. Instances of one
 and scale are fitted once, and moved.
 
 Jobs that change the frame restore it, also after an error.
-
-A scan finds contacts of bounds. Meshes are tested only within the intervals of these contacts, and only on
-request: triangles against triangles in all frames would slow every scan for the few that need it.
 
 Scans test boxes by default, because in a scene with a floor the floor's sphere would contain everything else.
 """

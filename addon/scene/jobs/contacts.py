@@ -8,7 +8,6 @@ vertices at the first frame that have some later are not in the result; it has a
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
@@ -25,9 +24,7 @@ from ...core.progress import JobProgress, converted, run_to_end, until_stopped
 from ...core.scan.scan import joined_shares, never, scan_share
 from ...core.scan.sections import SECTION_INTERVALS, sections_of, share_of
 from ...formats import (
-    Confirmation,
     InputWarning,
-    NotVerified,
     ObjectBounds,
     Partial,
     ScannedContacts,
@@ -75,7 +72,6 @@ from ..subjects.selection import matches_names
 from ..subjects.subject import Subject, SubjectList
 from .bounds_table import NO_VERTICES, BoundsTable, fit_bounds
 from .detailed_shapes import SHAPES_OF_SCANS, ScannedShapes
-from .mesh_confirmation import MeshReports, reasons_against
 from .result import Result, result_of
 
 
@@ -412,8 +408,6 @@ def _bound_first_frame(
     return reader, (yield from converted(fitting, lambda _: request.begun))
 
 
-_AROUND = 3.0
-"""Frames around the contacts of bounds whose meshes are tested, which are sampled, too."""
 _LATE_MESHES = 0.98
 """Part of a job that is done before objects without vertices are evaluated again: few scenes have any."""
 
@@ -432,13 +426,13 @@ def find_contacts(
 
     scene : Must be the active scene.
     settings : Selection, shapes, pairs and frames of the scan.
-    stops : Called before each frame, and while contacts are tested on meshes. If it returns True, the job
-        ends early: its result is that of the frames so far, and is marked as partial.
+    stops : Called before each frame. If it returns True, the job ends early: its result is that of the
+        frames so far, and is marked as partial.
     drops : Called after each part of the work. If it returns True, a job that ends early drops the frames
         that are read but not solved.
     shares : All shares of this scan, which are joined instead of scanning. If one of them cannot be
         divided, all frames are scanned.
-    progress : Its share is that of the whole job, with all scans and tests on meshes.
+    progress : Its share is that of the whole job, with all scans.
     Returns result : Result. Its bounds are those of the first frame.
     Raises SceneError: for invalid settings, a selection that names something that does not exist, or shares
         of another scan.
@@ -448,73 +442,24 @@ def find_contacts(
     request = scan_request(scene, settings, stops, drops)
     with preserve_frame(scene):
         late, job = LateInstances(), JobProgress()
-        # Testing contacts on meshes takes about as long as a scan.
-        job.begin_phase(0.5 if settings.confirm else _LATE_MESHES)
+        job.begin_phase(_LATE_MESHES)
         found = yield from job.track(_scan(request, late, job, shares))
         if late.subjects and found[1].stopped_at is None:
             # What was found stays if the scan with the instances that came is stopped.
             again = yield from until_stopped(job.track(_scan(request, late, job, shares)), stops)
             found = again or found
-        return (yield from _confirmed_result(request, late, *found, job))
+        return (yield from _result_of(request, *found, job))
 
 
-def _confirm(
-    request: ScanRequest,
-    late: LateInstances,
-    prepared: PreparedScan,
-    report: ContactReport,
-    job: JobProgress,
-) -> Generator[Progress, None, list[Confirmation | NotVerified]]:
-    """Test the meshes of the contacts of a scan, of those pairs whose meshes can be tested."""
-    contacts = report.contacts
-    reasons = reasons_against(prepared.bounds.subjects, contacts, prepared.motion)
-    tested = [each for each, reason in zip(contacts, reasons, strict=True) if reason is None]
-    if not tested or request.stops():
-        return [reason or NotVerified.STOPPED for reason in reasons]
-    # Also where the motion of the bounds is taken to be linear.
-    settings = replace(request.settings, shape="mesh", obstacles=(), motion="adaptive")
-    end = job.end
-    meshes, scanned, times = yield from prepare_motion(request._replace(settings=settings), late, job)
-    # The bounds are apart at all other times. Samples around them show how the meshes move.
-    begin = min(each.intervals[0].start for each in tested) - _AROUND
-    last = max(each.intervals[-1].end for each in tested) + _AROUND
-    times = times[max(bisect_right(times, begin) - 1, 0) : bisect_left(times, last) + 1]
-    clearances = dict.fromkeys((settings.clearance, 0.0))
-    pairs = [(each.a, each.b) for each in tested]
-    reports = []
-    for number, clearance in enumerate(clearances):
-        job.begin_phase(job.done + (end - job.done) / (len(clearances) - number))
-        pair_settings = replace(meshes.settings, clearance=clearance, tested=pairs, near_misses=False)
-        scan = scan_contacts(scanned, times, pair_settings, request.stops, request.drops)
-        reports.append((yield from scan))
-        meshes.motion.restart()
-    found = MeshReports.of(meshes.motion, reports[-1], reports[0] if settings.clearance else None)
-    return [
-        found.answer(contact) if reason is None else reason
-        for contact, reason in zip(contacts, reasons, strict=True)
-    ]
-
-
-def _confirmed_result(
-    request: ScanRequest,
-    late: LateInstances,
-    prepared: PreparedScan,
-    report: ContactReport,
-    job: JobProgress,
+def _result_of(
+    request: ScanRequest, prepared: PreparedScan, report: ContactReport, job: JobProgress
 ) -> Generator[Progress, None, Result]:
-    """Test the contacts of a scan on meshes, if requested, and make its result; partial if it was stopped."""
+    """Make the result of a scan; partial if it was stopped."""
     settings, times, motion = request.settings, request.times, prepared.motion
-    confirmed: list[Confirmation | NotVerified] = []
-    if settings.confirm:
-        job.begin_phase(_LATE_MESHES)
-        tests = _confirm(request, late, prepared, report, job)
-        confirmed = yield from job.track(converted(tests, lambda at: at._replace(phase="meshes")))
-    unconfirmed = confirmed.count(NotVerified.STOPPED)
     result = prepared.bounds.with_late_warnings()
-    if report.stopped_at is not None or unconfirmed:
-        result = replace(result, partial=Partial(times[-1], unconfirmed))
     if report.stopped_at is not None:
-        result = replace(result, time=replace(result.time, end=report.stopped_at))
+        time = replace(result.time, end=report.stopped_at)
+        result = replace(result, partial=Partial(times[-1]), time=time)
     is_adaptive = settings.motion == "adaptive" and len(times) > 1
     linear = np.flatnonzero(~motion.refinable) if is_adaptive else ()
     last = times[-1] if report.stopped_at is None else report.stopped_at
@@ -528,7 +473,6 @@ def _confirmed_result(
         ids,
         motion.shape,
         frozenset(ids[obstacle.subject] for obstacle in prepared.settings.obstacles),
-        tuple(confirmed),
         clearance=settings.clearance,
     )
     result = replace(
@@ -565,7 +509,7 @@ def _scan(
     job : at the end of the first scan, what is left of its phase is for the second one
     """
     end, is_second = job.end, bool(late.subjects)
-    if shares and not request.settings.confirm:
+    if shares:
         # Nothing is sampled again, so no sources are needed, and no fits but those of the document.
         prepared = yield from prepare_first_frame(request, late, job)
         if prepared.motion.shape in SHAPES_OF_SCANS:
@@ -576,8 +520,6 @@ def _scan(
     if not prepared.has_subjects:
         return prepared, ContactReport()
     job.begin_phase(end)
-    if shares:
-        return _join_shares(request, prepared, shares)
     scan = scan_contacts(scanned, times, prepared.settings, request.stops, request.drops)
     if not is_second and scanned is prepared.motion:
         scan = converted(scan, lambda progress: late.read(progress, request, prepared, job))
@@ -595,7 +537,6 @@ def scan_frame_share(
     settings: ContactSettings,
     number: tuple[int, int],
     exchange: Callable[[ScanShare], Sequence[ScanShare]],
-    may_join: bool = True,
 ) -> Generator[Progress, None, Result | None]:
     """Scan one share of the frames of `find_contacts`, and join all shares if they are there.
 
@@ -605,7 +546,6 @@ def scan_frame_share(
     number : of the share, from 0, and of all
     exchange : keeps the share, which has the reason alone if the scan cannot be divided; returns all shares,
         or none if others are missing
-    may_join : whether it may return any, so that contacts may be tested on meshes afterwards
 
     Returns the result of `find_contacts`; None without all shares. Raises SceneError as `find_contacts`.
     """
@@ -616,7 +556,7 @@ def scan_frame_share(
     if refusal:
         exchange(ScanShare(*number, "", refusal))
         return None
-    end = 0.5 if settings.confirm and may_join else 1.0
+    end = 1.0
     job.begin_phase(end)
     with preserve_frame(scene):
         prepared, scanned, times = yield from job.track(prepare_motion(request, late, job))
@@ -644,5 +584,5 @@ def scan_frame_share(
         if not any(each.refusal for each in shares):
             prepared.motion.skips = skips
             joined = _join_shares(request, prepared, shares)
-            return (yield from _confirmed_result(request, late, *joined, job))
+            return (yield from _result_of(request, *joined, job))
     return (yield from find_contacts(scene_by_uid(request.uid), settings, shares=shares))

@@ -15,11 +15,9 @@ import numpy as np
 from ...core import Aabb, ContactReport, Shape
 from ...formats import (
     DEFAULT_DECIMALS,
-    Confirmation,
     Convention,
     DocumentContents,
     LoadedDocument,
-    NotVerified,
     Origin,
     Skipped,
     SkippedPairs,
@@ -88,11 +86,6 @@ class Result(DocumentContents):
         """Report of a scan; None for bounds alone."""
         return None if self.scanned is None else self.scanned.report
 
-    @property
-    def confirmed(self) -> Sequence[Confirmation | NotVerified | None]:
-        """Result for the meshes of each contact; empty if it was not requested."""
-        return () if self.scanned is None else self.scanned.confirmed
-
     @cached_property
     def ids(self) -> list[str]:
         """Ids of all subjects."""
@@ -159,14 +152,8 @@ class Result(DocumentContents):
 
     @property
     def has_contacts(self) -> bool:
-        """Return whether there is a contact that was confirmed on meshes, or was not tested on them.
-
-        With a clearance, meshes that come closer than it confirm a contact.
-        """
-        if self.scanned is None:
-            return False
-        answers = self.scanned.confirmed or (None,) * len(self.scanned.report.contacts)
-        return any(not isinstance(answer, Confirmation) or answer.is_contact for answer in answers)
+        """Return whether there is a contact."""
+        return self.scanned is not None and len(self.scanned.report.contacts) > 0
 
     def without_pair(self, a: str, b: str) -> Result:
         """Copy without what was found of two objects, given by their full names, and of their instances."""
@@ -188,14 +175,13 @@ class Result(DocumentContents):
             clearances=report.clearances.take(kept_rows(near.a, near.b)),
             static_overlaps=tuple(static[row] for row in static_kept),
         )
-        confirmed = tuple(self.confirmed[index] for index in kept) if self.confirmed else ()
         accepted = tuple(self.scanned.accepted[index] for index in kept) if self.scanned.accepted else ()
         of_a, of_b = ([row for row, owner in enumerate(owners) if owner == name] for name in (a, b))
         dropped = {frozenset((i, j)) for i in of_a for j in of_b if i != j}
         # Those of one row were tested; instances of one object hardly differ in this.
         count = self.skipped_pairs.get(SkippedPairs.IGNORED, 0) + len(dropped)
         skipped = {**self.skipped_pairs, SkippedPairs.IGNORED.value: count}
-        scanned = replace(self.scanned, report=changed, confirmed=confirmed, accepted=accepted)
+        scanned = replace(self.scanned, report=changed, accepted=accepted)
         return replace(self, scanned=scanned, skipped_pairs=skipped)
 
     def with_accepted_pairs(self) -> Result:

@@ -11,8 +11,6 @@ import numpy as np
 from bpy.types import Context, UILayout, UIList
 
 from ...core import Contact
-from ...formats import NotVerified
-from ...formats.document.model import ScannedContacts
 from ...scene.blender.frames import playhead
 from ...scene.jobs.result import Result
 from .. import job_state
@@ -238,16 +236,18 @@ def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[t
     problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
     names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
     if row.is_near_miss:
-        time, gap = n_("Bounds: closest at {frame}"), n_("Bounds: gap {distance}")
+        time, gap = n_("{what}: closest at {frame}"), n_("{what}: gap {distance}")
         if row.is_grazing:
-            time, gap = n_("Bounds: touch at {frame}"), n_("Gap 0: no overlap")
+            time, gap = n_("{what}: touch at {frame}"), n_("Gap 0: no overlap")
         distance = length_text(row.value, context.scene.unit_settings)
-        texts = iface_(time, frame=frame_text(row.frame)), iface_(gap, distance=distance)
+        what = _tested(settings.results.contacts)
+        texts = (
+            iface_(text, what=what, frame=frame_text(row.frame), distance=distance) for text in (time, gap)
+        )
         return [*names, *zip(texts, ("TIME", "DRIVER_DISTANCE"), strict=True), *problems]
     result, contact = settings.results.contacts, entry_of_row(settings, row)
     assert result and result.scanned and isinstance(contact, Contact), "only drawn with contacts"
     lines = names + _lines_of_interval(context, result, contact)
-    lines += _lines_of_meshes(context, result.scanned, row)
     if row.accepted:
         text = n_("Accepted: {comment}") if row.comment else n_("Accepted")
         lines.append((iface_(text, comment=row.comment), "CHECKMARK"))
@@ -260,57 +260,40 @@ def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[t
     return lines + problems
 
 
-def _lines_of_meshes(context: Context, scanned: ScannedContacts, row: ContactRow) -> list[tuple[str, Any]]:
-    """Return the lines about the verification on meshes: when they come close, and when they touch."""
-    answer = scanned.confirmed[row.index] if scanned.confirmed else None
-    if isinstance(answer, NotVerified):
-        return [(iface_("Meshes not verified:"), "INFO"), (iface_(answer.text), "BLANK1")]
-    if answer is None:
-        return []
-    reach, lines = length_text(scanned.clearance, context.scene.unit_settings), []
-    if answer.closer and answer.closer.first:
-        frame = frame_text(*answer.closer.first[:2])
-        lines.append((iface_("Meshes within {distance} at {frame}", distance=reach, frame=frame), "TIME"))
-    text, icon, frame = n_("Bounds only: meshes never touch"), "MESH_DATA", ""
-    if answer.first:
-        text, icon, frame = n_("Meshes touch at {frame}"), "CHECKMARK", frame_text(*answer.first[:2])
-    elif answer.is_contact:
-        text = n_("Meshes never touch")
-    elif answer.closer:
-        text = n_("Meshes never within {distance}")
-    lines.append((iface_(text, distance=reach, frame=frame), icon))
-    if not answer.is_proven:
-        lines.append((iface_("Meshes sampled, not proven"), "INFO"))
-    return lines
+def _tested(result: Result | None) -> str:
+    """Return what was tested, translated: a scan of bounds says little about the meshes."""
+    is_of_meshes = result is not None and result.scanned is not None and result.scanned.shape == "mesh"
+    return iface_("Meshes") if is_of_meshes else iface_("Bounds")
 
 
 def _lines_of_interval(context: Context, result: Result, contact: Contact) -> list[tuple[str, Any]]:
     """Return the lines about the interval of contact that began last at the playhead."""
-    units = context.scene.unit_settings
+    units, what = context.scene.unit_settings, _tested(result)
     if not contact.details:
         frame = frame_text(contact.first.frame, contact.first.uncertainty)
-        begin = iface_("Bounds: first contact at {frame}", frame=frame)
-        depth, text = length_text(abs(contact.depth), units), n_("Bounds: deepest {depth}")
+        begin = iface_("{what}: first contact at {frame}", what=what, frame=frame)
+        depth, text = length_text(abs(contact.depth), units), n_("{what}: deepest {depth}")
         if contact.depth < 0:
-            text = n_("Bounds: gap {distance}")
-        return [(begin, "TIME"), (iface_(text, depth=depth, distance=depth), "DRIVER_DISTANCE")]
+            text = n_("{what}: gap {distance}")
+        return [(begin, "TIME"), (iface_(text, what=what, depth=depth, distance=depth), "DRIVER_DISTANCE")]
     starts = [span.start for span in contact.intervals]
     index = interval_at(starts, playhead(context.scene))
     details = contact.details[index]
-    text = n_("Bounds: {number} of {count} at {frame}")
+    text = n_("{what}: {number} of {count} at {frame}")
     if len(starts) == 1:
-        text = n_("Bounds: contact at {frame}")
+        text = n_("{what}: contact at {frame}")
     frame = frame_text(starts[index], details.uncertainty)
-    begin = iface_(text, number=index + 1, count=len(starts), frame=frame)
+    begin = iface_(text, what=what, number=index + 1, count=len(starts), frame=frame)
     speed = iface_("Closing speed unknown")
     if details.closing_speed is not None:
         per_second = length_text(details.closing_speed * result.time.fps, units, _SPEED_DIGITS)
         speed = iface_("Closing speed {distance}/s", distance=per_second)
-    text = n_("Bounds: deepest {depth} at {frame}")
+    text = n_("{what}: deepest {depth} at {frame}")
     if details.depth < 0:
-        text = n_("Bounds: closest {depth} at {frame}")
+        text = n_("{what}: closest {depth} at {frame}")
     depth = length_text(abs(details.depth), units, _DEPTH_DIGITS)
-    deepest = iface_(text, depth=depth, frame=frame_text(details.deepest_frame, decimals=2))
+    deepest_frame = frame_text(details.deepest_frame, decimals=2)
+    deepest = iface_(text, what=what, depth=depth, frame=deepest_frame)
     direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)
     return [
         (begin, "TIME"),

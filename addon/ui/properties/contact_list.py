@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup
 
-from ...formats import NotVerified
 from ...translations import CONTEXT
 from ..texts import frame_text, length_text, n_, tip_
 from .options import flag
@@ -30,20 +29,18 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     value = length_text(abs(row.value), scene.unit_settings)
     frame = frame_text(row.frame, row.uncertainty)
     if row.is_grazing:
-        text = n_("{a} and {b}: bounds touch at frame {frame} without overlap, gap 0")
+        text = n_("{a} and {b}: touch at frame {frame} without overlap, gap 0")
     elif row.is_near_miss:
-        text = n_("{a} and {b}: near miss of the bounds at frame {frame}, gap {value}")
+        text = n_("{a} and {b}: near miss at frame {frame}, gap {value}")
     elif row.value < 0:
-        text = n_("{a} and {b}: bounds closer than the clearance from frame {frame} on, gap {value}")
+        text = n_("{a} and {b}: closer than the clearance from frame {frame} on, gap {value}")
     elif row.at_start:
-        text = n_("{a} and {b}: contact of the bounds from the first frame on, depth {value}")
+        text = n_("{a} and {b}: contact from the first frame on, depth {value}")
     elif row.tunnelling:
-        text = n_("{a} and {b}: contact of the bounds between frames only at frame {frame}, depth {value}")
+        text = n_("{a} and {b}: contact between frames only at frame {frame}, depth {value}")
     else:
-        text = n_("{a} and {b}: contact of the bounds at frame {frame}, depth {value}")
+        text = n_("{a} and {b}: contact at frame {frame}, depth {value}")
     lines = [tip_(text, a=row.a, b=row.b, frame=frame, value=value)]
-    if row.not_verified:
-        lines.append(tip_("Meshes not verified: {reason}", reason=tip_(NotVerified(row.not_verified).text)))
     if row.accepted:
         lines.append(tip_("Accepted: {comment}", comment=row.comment))
     return "\n".join(lines)
@@ -58,7 +55,6 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     value : Greatest penetration depth of the bounds, the gap within the clearance as a negative number, or
         the gap of a near miss.
     is_grazing : Whether the gap is no larger than the rounding of coordinates.
-    not_verified : Why the meshes could not be tested; empty if they were.
     index : Index in the contacts or near misses of the report.
     """
 
@@ -72,7 +68,6 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     tunnelling: flag()
     at_start: flag()
     uncertainty: FloatProperty()
-    not_verified: StringProperty()
     index: IntProperty()
     hidden: flag("Hide", "Hide this row")
     accepted: flag()
