@@ -80,7 +80,6 @@ class SceneMotion:
     skips : Log of the subjects that samples are without.
     arrived : Instances that have appeared in samples since it was emptied, and would have been subjects.
     last : What was read at the last frame that was sampled.
-    fit_errors : Errors of the subjects that could not be fitted as they were at the first frame.
     """
 
     def __init__(
@@ -165,7 +164,7 @@ class SceneMotion:
         """Create an empty fit cache for the shape, and what depends on it."""
         count = len(self._all)
         self.last: Reading | None = None
-        self.fit_errors: Errors = {}
+        self._fit_errors: Errors = {}
         # Faces at the first frame.
         self._kept_faces = dict(self.reader.faces)
         self._first_linear: Floats | None = None
@@ -293,7 +292,7 @@ class SceneMotion:
                 in_batches(self._unfitted.items(), lambda entry: len(entry[1].points))
             )
             errors = self._fits.fit([index for index, _ in batch], [source.geometry for _, source in batch])
-            self.fit_errors.update(errors)
+            self._fit_errors.update(errors)
             for index, _ in batch:
                 del self._unfitted[index]
             if not self._unfitted:
@@ -535,7 +534,8 @@ class SceneMotion:
         has_shape = self._fits.is_fitted[subjects] | is_obstacle
         present &= is_finite
         unfitted = subjects[present & ~has_shape].tolist()
-        skips += [Skip(index, time, "it could not be fitted") for index in unfitted]
+        reasons = {index: describe_error(error) for index, error in self._fit_errors.items()}
+        skips += [Skip(index, time, reasons.get(index, "it could not be fitted")) for index in unfitted]
         present &= has_shape
         poses = None
         if is_obstacle.any():
