@@ -142,7 +142,6 @@ _FLAGS: tuple[str, ...] = (
     "--tracks",
     "--free-joints",
     "--one-sided",
-    "--confirm",
     "--fail-on-contact",
     "--ignore-parents",
     "-q",

@@ -27,10 +27,8 @@ from addon.core import (
 from addon.core.numeric.arrays import Floats, rotation_matrix
 from addon.core.scan.report import Clearances, Contacts
 from addon.formats import (
-    Confirmation,
     Convention,
     DocumentContents,
-    MeshContact,
     ObjectBounds,
     Origin,
     Partial,
@@ -104,21 +102,20 @@ def _contents() -> Iterator[DocumentContents]:
         fitted_object(id, parent, points * 0.1, far * scale, False)
         for id, parent, scale in (("a", None, 1.0), ("b/part.0", "a", 0.1), ("Würfel", "b/part.0", 3.0))
     ]
-    yield DocumentContents(plain, (), _ORIGIN, _TIME, _scan(), Partial(50, 1))
+    yield DocumentContents(plain, (), _ORIGIN, _TIME, _scan(), Partial(50))
     yield _animated(fitted_object("a", None, points, far, False))
 
 
 def _scan() -> ScannedContacts:
-    """Two contacts, one of them verified, and a near miss, of the objects in `plain`."""
+    """Two contacts and a near miss, of the objects in `plain`."""
     first = FirstContact(5.5, 1e-4, np.array([0.1, 2, 3]), np.array([0.0, 0.6, -0.8]), False, False, "linear")
     at_start = FirstContact(1.0, 0.0, np.zeros(3), np.array([1.0, 0, 0]), True, False, "sampled")
     contacts = (
         Contact(0, 1, first, (ContactInterval(5.5, 7.0), ContactInterval(8.0, 9.25)), 6.0, 0.5),
         Contact(1, 2, at_start, (ContactInterval(1.0, 20.0),), 20.0, 0.1),
     )
-    meshes = (Confirmation(MeshContact(6.5, 1e-3, np.ones(3))), Confirmation(None))
     report = ContactReport(Contacts.of(contacts), Clearances.of([Clearance(0, 2, 3.5, 0.25)]), 20.0)
-    return ScannedContacts(report, ["a", "b/part.0", "Würfel"], "sphere", frozenset({"a"}), meshes)
+    return ScannedContacts(report, ["a", "b/part.0", "Würfel"], "sphere", frozenset({"a"}))
 
 
 def _animated(entry: ObjectBounds) -> DocumentContents:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from addon.core import CollisionBoundsError
-from addon.formats import DocumentError, NotVerified, load_document
+from addon.formats import DocumentError, load_document
 from addon.formats.contact_extents import extent, signed_depth
 from addon.formats.wording import message_line, single_line
 
@@ -187,12 +187,6 @@ def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:
         labels.append("tunnelling")
     if first["atStart"]:
         labels.append("at start")
-    if "meshes" in contact:
-        meshes = contact["meshes"]
-        never = "meshes closer" if meshes.get("closer") else "meshes apart"
-        labels.append("meshes touch" if meshes["touch"] else never)
-    if "notVerified" in contact:
-        labels.append("not verified")
     row = {
         "kind": "contact",
         "frame": first["frame"],
@@ -206,9 +200,7 @@ def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:
         "intervals": [_interval(entry) for entry in contact["intervals"]],
         "labels": labels,
     }
-    if "notVerified" in contact:
-        row["notVerified"] = NotVerified(contact["notVerified"]).text
-    same = ("a", "b", "shape", "motion", "obstacle", "clearance", "accepted", "meshes")
+    same = ("a", "b", "shape", "motion", "obstacle", "clearance", "accepted")
     return {key: contact[key] for key in same if key in contact} | row
 
 

@@ -91,11 +91,11 @@ def wrong_meshes(scene: Any, result: Any, frames: tuple[int, int]) -> str:
 
         if error := wrong_contacts(result.report, len(names), gaps, sampled_frames(*frames, _BETWEEN)):
             return error
-    return _missed_meshes(shown, result, frames, moves) or _wrong_answers(shown, result, names)
+    return _missed_meshes(shown, result, frames, moves) or _wrong_times(shown, result, names)
 
 
 def _missed_meshes(shown: Evaluated, result: Any, frames: tuple[int, int], moves: NDArray[np.bool_]) -> str:
-    """Describe a pair whose triangles overlap at a time at which its bounds are not in contact."""
+    """Describe a pair whose triangles overlap at a time at which it is not in contact."""
     spans: dict[frozenset[int], Any] = {frozenset((c.a, c.b)): c.intervals for c in result.report.contacts}
     for time in np.linspace(*frames, _OVERLAPS).round().tolist():
         low, high = shown.boxes(time)
@@ -109,22 +109,13 @@ def _missed_meshes(shown: Evaluated, result: Any, frames: tuple[int, int], moves
     return ""
 
 
-def _wrong_answers(shown: Evaluated, result: Any, names: list[str]) -> str:
-    """Describe the first wrong answer about the meshes of a contact."""
-    for contact, answer in zip(result.report.contacts, result.confirmed or (), strict=False):
-        pair = contact.a, contact.b
+def _wrong_times(shown: Evaluated, result: Any, names: list[str]) -> str:
+    """Describe the first contact of meshes that overlap before it, or that do not overlap after it begins."""
+    for contact in result.report.contacts if result.scanned.shape == "mesh" else ():
+        pair, first = (contact.a, contact.b), contact.first
         label = f"{names[pair[0]]} and {names[pair[1]]}"
-        if answer is None:
-            return f"the meshes of {label} were not tested"
-        first = answer.first
-        start, end = contact.intervals[0].start, contact.intervals[-1].end
-        until = end if first is None else first.time - _AFTER
-        times = np.arange(np.ceil(start), until, 1.0).tolist()
-        if first is not None and first.time > start:
-            times.append(until)
-        for time in times:
-            if shown.overlap(time, *pair):
-                return f"late or denied contact of the meshes of {label}: they overlap at frame {time:g}"
-        if first is not None and not shown.overlap(first.time + first.uncertainty + _AFTER, *pair):
-            return f"invented contact of the meshes of {label} at frame {first.time:g}"
+        if not first.at_start and shown.overlap(first.frame - _AFTER, *pair):
+            return f"late contact of the meshes of {label}: they overlap before frame {first.frame:g}"
+        if not shown.overlap(first.frame + first.uncertainty + _AFTER, *pair):
+            return f"invented contact of the meshes of {label} at frame {first.frame:g}"
     return ""

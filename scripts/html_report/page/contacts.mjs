@@ -3,7 +3,7 @@ import { makeTable } from "report/table";
 import { element, frame, length, menu, nameNode, number, searchField } from "report/texts";
 
 const ANY = "all";
-const LABELS = ["new", "accepted", "tunnelling", "at start", "meshes touch", "meshes closer", "meshes apart", "not verified"];
+const LABELS = ["new", "accepted", "tunnelling", "at start"];
 
 export async function makeContacts(section, contents, { onSelect, onRows }) {
   const { rows, unit } = contents;
@@ -113,15 +113,7 @@ export function contactFacts(row, contents) {
     ["Normal, A to B", vector(row.normal)],
     ["Tested", [row.shape, row.motion].filter(Boolean).join(", ")],
     ["Obstacle", row.obstacle ? nameNode(row.obstacle) : ""],
-    ["Meshes", row.notVerified ? `not verified: ${row.notVerified}` : meshText(row, lengthText)],
     ["Accepted", row.accepted === undefined ? "" : nameNode(row.accepted || "without a comment")],
   ];
 }
 
-function meshText({ meshes, clearance }, lengthText) {
-  if (!meshes) return "";
-  const touch = meshes.touch ? `touch at frame ${frame(meshes)}` : "do not touch";
-  if (meshes.closer === undefined) return touch;
-  const reach = `come closer than ${lengthText(clearance)}`;
-  return meshes.closer ? `${reach} at frame ${frame(meshes.closer)}, ${meshes.touch ? "and" : "but"} ${touch}` : `do not ${reach}`;
-}
