@@ -7,8 +7,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from addon.formats.contact_extents import are_meshes_in_contact
-
 NEW = "newContacts"
 """Key of the number of new contacts in the counts."""
 _EXAMPLES = 3
@@ -51,11 +49,7 @@ def findings_of(name: str, content: bytes, lacks_baseline: bool) -> Findings:
 def _findings(document: dict[str, Any], lacks_baseline: bool) -> Findings:
     counts = {key: len(document[key]) for key in ("objects", "contacts", "clearances", "skipped", "warnings")}
     baseline = document["extras"].get("baseline")
-    touching = [
-        entry
-        for entry in document["contacts"]
-        if "meshes" not in entry or are_meshes_in_contact(entry["meshes"])
-    ]
+    touching = document["contacts"]
     if baseline:
         intervals = baseline["new"]
     else:
