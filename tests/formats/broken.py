@@ -84,15 +84,6 @@ def only_close(document: Document) -> None:
         span["closest"] = {"frame": deepest["frame"], "gap": gap, "direction": deepest["direction"]}
 
 
-def closer_at(frame: float) -> dict[str, Any]:
-    """Return the time at which meshes come close."""
-    seconds = frame / samples.TIME.fps
-    return {"frame": frame, "seconds": seconds, "uncertainty": 0, "point": [0, 0, 0], "motion": "proven"}
-
-
-TOUCH: dict[str, Any] = {"touch": True, "frame": 11.5}
-
-
 def with_tracks() -> Document:
     """Return the sample document with a track and an envelope, as another program may write them."""
     document = samples.document()
@@ -407,18 +398,6 @@ MEANING: dict[str, tuple[Change, str]] = {
         put("contacts.0.first.tunnelling", False),
         r"contacts\[0\].first.tunnelling: is false, but",
     ),
-    "meshes that touch outside the intervals": (
-        put("contacts.0.meshes", {"touch": True, "frame": 13, "seconds": 0.542208}),
-        r"contacts\[0\].meshes.frame: is outside all intervals",
-    ),
-    "meshes that touch without a time": (
-        put("contacts.0.meshes", {"touch": True}),
-        r"contacts\[0\].meshes: must have a frame if touch is true",
-    ),
-    "meshes that were tested and not verified": (
-        lambda document: document["contacts"][0].update(meshes={"touch": False}, notVerified="bone"),
-        r"contacts\[0\].notVerified: must be omitted where meshes is present",
-    ),
     "contacts of two shapes": (
         lambda document: document["contacts"].append({**document["contacts"][0], "b": "c", "shape": "aabb"}),
         r"contacts\[1\].shape: differs from that of contacts\[0\]",
@@ -507,27 +486,6 @@ MEANING: dict[str, tuple[Change, str]] = {
     "negative depth": (
         both(put("contacts.0.clearance", 0.3), put("contacts.0.intervals.1.deepest.depth", -0.1)),
         r"contacts\[0\].intervals\[1\].deepest.depth: is negative, but a gap is in closest",
-    ),
-    "meshes that touch before they are close": (
-        both(
-            put("contacts.0.clearance", 0.3), put("contacts.0.meshes", {**TOUCH, "closer": closer_at(11.6)})
-        ),
-        r"contacts\[0\].meshes.closer: must be no later than the touch",
-    ),
-    "meshes that touch and are never close": (
-        both(put("contacts.0.clearance", 0.3), put("contacts.0.meshes", {**TOUCH, "closer": None})),
-        r"contacts\[0\].meshes.closer: must be no later than the touch",
-    ),
-    "meshes that are close outside of all intervals": (
-        both(
-            put("contacts.0.clearance", 0.3),
-            put("contacts.0.meshes", {"touch": False, "closer": closer_at(13)}),
-        ),
-        r"contacts\[0\].meshes.closer.frame: is outside all intervals",
-    ),
-    "meshes that are closer than no clearance": (
-        put("contacts.0.meshes", {"touch": False, "closer": None}),
-        r"contacts\[0\].meshes.closer: is there, but the contact has no clearance",
     ),
     "velocity without a closing speed": (
         put("contacts.0.intervals.0.closingSpeed", None),

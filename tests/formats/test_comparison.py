@@ -88,13 +88,6 @@ def test_second_contact_of_a_known_pair_is_new():
     assert (new.start, new.end) == (40, 41)
 
 
-def test_contact_whose_meshes_never_touch_does_not_count():
-    known = document(contact("A", "B", (10, 20), meshes={"touch": False}))
-    now = document(contact("A", "B", (10, 20), meshes={"touch": True}))
-    assert len(compare_contacts(now, known).new) == 1
-    assert compare_contacts(known, known).unchanged == 0
-
-
 def test_contact_outside_the_frames_of_a_scan_is_not_gone():
     known = document(contact("A", "B", (10, 20)), contact("A", "C", (60, 70)))
     comparison = compare_contacts(document(frames=(50, 100)), known)

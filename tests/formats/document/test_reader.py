@@ -146,10 +146,16 @@ def test_vertex_group_is_written_again():
 def test_partial_scan_is_read_and_unknown_extras_are_ignored():
     document = samples.document()
     assert read_document(document).partial is None
-    document["extras"] = {"partial": {"plannedEnd": 250, "meshesNotAsked": 3}}
+    document["extras"] = {"partial": {"plannedEnd": 250}}
     reading = read_document(document)
-    assert reading.partial == Partial(250, 3) and reading.scanned.report.stopped_at == 20
-    for strange in ({"partial": 7}, {"partial": {}}, {"partial": {"plannedEnd": "late"}}, {"mine": 1}):
+    assert reading.partial == Partial(250) and reading.scanned.report.stopped_at == 20
+    for strange in (
+        {"partial": 7},
+        {"partial": {}},
+        {"partial": {"plannedEnd": "late"}},
+        {"partial": {"plannedEnd": 20}},
+        {"mine": 1},
+    ):
         document["extras"] = strange
         assert read_document(document).partial is None
 

@@ -32,9 +32,7 @@ from addon.core.numeric.arrays import rotation_matrix
 from addon.core.scan.report import Clearances, Contacts
 from addon.formats import (
     CONVENTIONS,
-    Confirmation,
     Convention,
-    MeshContact,
     ObjectBounds,
     ScannedContacts,
     Track,
@@ -171,19 +169,12 @@ class RandomContents:
         ids = [str(index) for index in range(count)]
         contacts = tuple(self.contact(0, index) for index in range(1, count))
         near = tuple(Clearance(1, index, index / 3, self.lengths(1)[0]) for index in range(2, count))
-        mesh_contact = MeshContact(3.3, 1e-3 / 7, self.positions())
-        closer = Confirmation(mesh_contact._replace(time=3.1), True)
-        answers = (
-            Confirmation(mesh_contact, False, closer),
-            Confirmation(None, True, Confirmation(None, True)),
-        )
-        confirmations = (*answers, *[None] * (len(contacts) - 2))
         report = ContactReport(Contacts.of(contacts), Clearances.of(near))
         return samples.document_of(
             [self.subject(id) for id in ids],
             space,
             decimals,
-            scanned=ScannedContacts(report, ids, "obb", frozenset("1"), confirmations, (), 0.07),
+            scanned=ScannedContacts(report, ids, "obb", frozenset("1"), (), 0.07),
             tracks=[self.track(id) for id in ids],
             linear_ids=["2"],
         )

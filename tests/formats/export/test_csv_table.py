@@ -91,25 +91,6 @@ def test_contacts_precede_near_misses():
     assert near["depth"] == near["x"] == ""
 
 
-@pytest.mark.parametrize(
-    ("member", "cells"),
-    [
-        ({}, ("", "", "", "")),
-        ({"meshes": {"touch": False}}, ("apart", "", "", "")),
-        ({"meshes": {"touch": True, "frame": 11.4, "uncertainty": 0.25}}, ("touch", "11.4", "0.25", "")),
-        ({"notVerified": "bone"}, ("not verified", "", "", "a bone has no mesh of its own")),
-        ({"notVerified": "stopped"}, ("not verified", "", "", "the scan was stopped")),
-    ],
-)
-def test_contact_says_whether_meshes_touch_or_why_that_is_unknown(member, cells):
-    document = samples.document()
-    document["contacts"][0] |= member
-    kinds = ("contact", "interval", "clearance", "scan")
-    for kind, row in zip(kinds, read(contacts_csv(document)), strict=True):
-        found = tuple(row[column] for column in ("meshes", "meshes_frame", "meshes_uncertainty", "reason"))
-        assert (row["kind"], found) == (kind, cells if kind == "contact" else ("", "", "", ""))
-
-
 def test_last_rows_have_skipped_pairs_and_the_frames_that_were_scanned():
     document = samples.document(contacts=())
     document["clearances"], document["time"]["frameStep"] = [], 0.5

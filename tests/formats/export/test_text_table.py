@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from addon.formats import NotVerified, bounds_table, contacts_table
+from addon.formats import bounds_table, contacts_table
 from tests.formats import samples
 
 
@@ -133,13 +133,6 @@ def test_contacts_table_has_names_and_notes():
     assert found.index("Ball") == header.index("A  ")
 
 
-@pytest.mark.parametrize("reason", NotVerified)
-def test_contact_that_is_not_verified_has_the_reason(reason):
-    document = samples.document()
-    document["contacts"][0]["notVerified"] = reason.value
-    assert lines(contacts_table(document))[1].endswith(f"1 later interval, not verified: {reason.text}")
-
-
 def test_near_misses_follow_contacts():
     rows = lines(contacts_table(samples.document()))
     place = rows.index("Near misses")
@@ -221,10 +214,8 @@ def test_stopped_scan_has_line_with_its_end():
     assert "Stopped" not in contacts_table(document)
     document["extras"] = {"partial": {"plannedEnd": 250}}
     assert lines(contacts_table(document))[-1] == "Stopped at frame 20 of 250: later contacts unknown"
-    document["extras"] = {"partial": {"plannedEnd": 20, "meshesNotAsked": 3}}
-    assert lines(contacts_table(document))[-1] == "Stopped: 3 contacts not verified on meshes"
-    document["extras"]["partial"]["meshesNotAsked"] = 1
-    assert lines(contacts_table(document))[-1] == "Stopped: 1 contact not verified on meshes"
+    document["extras"] = {"partial": {"plannedEnd": 20}}
+    assert "Stopped" not in contacts_table(document)
 
 
 def test_tracks_are_counted_and_linear_objects_listed():

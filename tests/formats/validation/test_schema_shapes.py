@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from addon.formats import FILE_FORMATS, NotVerified, SkippedPairs, schema
+from addon.formats import FILE_FORMATS, SkippedPairs, schema
 from addon.formats.document.model import Track
 from addon.formats.shape_members import SHAPE_TYPES
 from addon.formats.spaces import AXES, PRESETS
@@ -26,18 +26,10 @@ def test_shapes_of_contacts():
     assert set(shapes) == set(SCANNED_SHAPES)
 
 
-def test_reasons_of_contacts_that_are_not_verified():
-    reasons = PROPERTIES["contacts"]["items"]["properties"]["notVerified"]["enum"]
-    assert reasons == [reason.value for reason in NotVerified]
-
-
-@pytest.mark.parametrize(
-    ("member", "reasons"), [("notVerified", NotVerified), ("skippedPairs", SkippedPairs)]
-)
-def test_page_lists_all_reasons_in_order(member, reasons):
+def test_page_lists_all_reasons_in_order():
     page = (TOP / "docs" / "format.md").read_text("utf-8")
-    rows = page.split(f"| `{member}` | reason |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
-    assert [row.split("`")[1] for row in rows] == [reason.value for reason in reasons]
+    rows = page.split("| `skippedPairs` | reason |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
+    assert [row.split("`")[1] for row in rows] == [reason.value for reason in SkippedPairs]
 
 
 def test_shapes_of_tracks():
