@@ -113,8 +113,6 @@ def test_contact_within_the_clearance_has_a_gap_and_no_negative_depth(open_page,
     for entry in (near, *near["intervals"]):
         gap = {**entry.pop("deepest"), "gap": 0.25}
         entry["closest"] = {key: value for key, value in gap.items() if key != "depth"}
-    closer = {"frame": 12, "seconds": 0.5, "uncertainty": 0, "point": [0.0] * 3, "motion": "proven"}
-    near["meshes"] = {"touch": False, "motion": "proven", "closer": closer}
     document = make_document([box_object("Crate", 5.0), box_object("Lid", 5.5)], [near])
     page = open_page(write_document(tmp_path / "near.json", document))
     row = page.locator("#contacts .tabulator-row")
@@ -123,40 +121,8 @@ def test_contact_within_the_clearance_has_a_gap_and_no_negative_depth(open_page,
     settle(page)
     details = page.locator("#details").inner_text()
     assert "0.25 m at frame" in details and "-0.25" not in details
-    assert "come closer than 0.5 m at frame 12" in details and "but do not touch" in details
     assert "Closest" in details and "Deepest" not in details
     assert page.locator("#separation").get_attribute("data-points").endswith(":0.25")
-
-
-@pytest.mark.parametrize(
-    ("meshes", "label"),
-    [
-        ({"touch": False}, "meshes apart"),
-        ({"touch": True, "frame": 12}, "meshes touch"),
-        ({"touch": False, "closer": None}, "meshes apart"),
-    ],
-)
-def test_state_of_a_verified_contact_says_what_the_meshes_do(open_page, tmp_path, meshes, label):
-    """Contacts of bounds that were not tested on meshes have no such label."""
-    more = {"clearance": 0.5} if "closer" in meshes else {}
-    verified = contact("Crate", "Lid", 1, end=100, meshes=meshes, **more)
-    other = contact("Crate", "Wall", 1, end=100, **more)
-    objects = [box_object("Crate", 5.0), box_object("Lid", 5.5), box_object("Wall")]
-    page = open_page(write_document(tmp_path / "verified.json", make_document(objects, [verified, other])))
-    states = page.locator("#contacts .tabulator-cell[tabulator-field=labels]")
-    texts = sorted(states.nth(row).inner_text() for row in range(2))
-    assert label in texts[1] and "meshes" not in texts[0] and "bounds" not in "".join(texts)
-
-
-def test_contact_that_is_not_verified_has_the_reason(open_page, tmp_path):
-    near = contact("Crate", "Lid", 1, end=100, notVerified="loosePart")
-    document = make_document([box_object("Crate", 5.0), box_object("Lid", 5.5)], [near])
-    page = open_page(write_document(tmp_path / "unverified.json", document))
-    row = page.locator("#contacts .tabulator-row")
-    assert "not verified" in row.locator(".tabulator-cell[tabulator-field=labels]").inner_text()
-    row.click()
-    settle(page)
-    assert "not verified: a loose part is not the whole mesh" in page.locator("#details").inner_text()
 
 
 def test_view_draws_both_bounds_at_first_contact(page):
