@@ -22,7 +22,6 @@ def decided(low, ends, deviation=0.0, clearance=0.0, open_least=np.inf):
         np.array([[0, 1]]),
         np.array([1]),
         np.array([1.0]),
-        np.array([1.0]),
         np.array([PROVEN]),
         np.array([np.inf]),
         np.array([open_least < np.inf]),

@@ -35,28 +35,6 @@ def test_ignoring_one_pair_keeps_the_others():
     assert [(c.a, c.b) for c in report.contacts] == [(0, 1), (0, 2), (1, 3), (2, 3)]
 
 
-def test_only_listed_pairs_are_tested_in_either_order():
-    def shapes(t):
-        return Sphere(np.tile([0.0, 0, t], (4, 1)), 1)
-
-    report = run(shapes, [0, 1], ScanSettings(tested=[(2, 0), (1, 2)], ignored=[(1, 2)]))
-    assert [(c.a, c.b) for c in report.contacts] == [(0, 2)]
-    assert run(shapes, [0, 1], ScanSettings(tested=[])).contacts == ()
-    with pytest.raises(InvalidShapeError, match="tested does not fit 4 subjects"):
-        run(shapes, [0, 1], ScanSettings(tested=[(0, 4)]))
-
-
-def test_without_near_misses_contacts_are_the_same():
-    def shapes(t):
-        return Sphere([[0, 0, 0], [5 - t, 0, 0], [0, 2.5, t]], 1)
-
-    report, without = (run(shapes, range(11), ScanSettings(near_misses=wanted)) for wanted in (True, False))
-    assert [(c.a, c.b) for c in report.clearances] == [(0, 2)]
-    assert without.clearances == ()
-    (expected,), (found,) = report.contacts, without.contacts
-    assert spans(found) == spans(expected) and found.depth == expected.depth
-
-
 def test_group_a_is_the_first_of_a_pair_and_the_normal_points_away_from_it():
     as_listed = run(two_crossing, range(0, 11)).contacts[0]
     settings = ScanSettings(group_a=np.array([False, True]), group_b=np.array([True, False]))
@@ -230,9 +208,6 @@ def test_count_of_pairs_is_that_of_a_look_at_each_pair(seed):
     ignored = rng.integers(0, count, (int(rng.integers(0, 12)), 2)).tolist() if count else []
     separate = rng.integers(-1, 3, count) if rng.random() < 0.6 else None
     mask = rng.random(count) < 0.7 if rng.random() < 0.6 else None
-    tested = None
-    if count and rng.random() < 0.4:
-        tested = rng.integers(0, count, (int(rng.integers(0, 12)), 2)).tolist()
     every = np.ones(count, dtype=bool)
     a, b = (every if group is None else group for group in (group_a, group_b))
     expected = sum(
@@ -240,8 +215,7 @@ def test_count_of_pairs_is_that_of_a_look_at_each_pair(seed):
         and (separate is None or separate[i] < 0 or separate[i] != separate[j])
         and [i, j] not in ignored
         and [j, i] not in ignored
-        and (tested is None or [i, j] in tested or [j, i] in tested)
         and (mask is None or bool(mask[i] and mask[j]))
         for i, j in combinations(range(count), 2)
     )
-    assert PairFilter(count, group_a, group_b, ignored, separate, tested).count_pairs(mask) == expected
+    assert PairFilter(count, group_a, group_b, ignored, separate).count_pairs(mask) == expected

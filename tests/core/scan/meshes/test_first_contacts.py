@@ -31,7 +31,7 @@ class DeformedMesh(NamedTuple):
     triangles: np.ndarray
 
 
-class MeshContact(NamedTuple):
+class FirstTouch(NamedTuple):
     """The first contact of two meshes; NaN for never."""
 
     time: float
@@ -133,7 +133,7 @@ def run(
     clearance: float = 0.0,
     step: float = 1.0,
     known: tuple = (None, None),
-) -> MeshContact:
+) -> FirstTouch:
     """Return the first contact in a span."""
     frames = np.unique(np.append(np.arange(span[0], span[1], step), span[1]))
     sampler = PosedMeshes(pose, meshes, known)
@@ -142,11 +142,11 @@ def run(
     is_proven = bool(sampler.is_certain.all())
     if not report.contacts:
         nothing = np.full(3, np.nan)
-        return MeshContact(math.nan, math.nan, nothing, nothing, is_proven)
+        return FirstTouch(math.nan, math.nan, nothing, nothing, is_proven)
     first = report.contacts[0].first
     assert first.uncertainty >= 0
     np.testing.assert_allclose(np.linalg.norm(first.normal), 1)
-    return MeshContact(first.frame, first.uncertainty, first.point, first.normal, first.motion == "proven")
+    return FirstTouch(first.frame, first.uncertainty, first.point, first.normal, first.motion == "proven")
 
 
 class Certain:
@@ -162,7 +162,7 @@ class Certain:
         )
 
 
-def assert_never(contact: MeshContact) -> None:
+def assert_never(contact: FirstTouch) -> None:
     assert math.isnan(contact.time)
     assert math.isnan(contact.uncertainty)
     assert np.isnan(contact.point).all()
