@@ -72,6 +72,6 @@ def test_esc_before_the_first_frame_ends_the_job_at_once(seconds):
 def test_esc_in_a_later_phase_keeps_what_was_found(seconds):
     job, scan = Endless(), job_state.running()
     scan.update(Progress(9, 9, 9.0, part=0.5))
-    scan.update(Progress(0, 2, 4.0, "meshes", part=0.5))
+    scan.update(Progress(0, 2, 4.0, "writing", part=0.5))
     assert job.escape(is_repeat=False) == {"RUNNING_MODAL"}
     assert job_state.running() is scan and not job.reports

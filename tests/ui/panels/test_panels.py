@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import bpy
-import numpy as np
 import pytest
 
 from addon import registration
 from addon.cli.parser import parse_arguments
-from addon.formats.document.model import Confirmation, MeshContact
 from addon.scene.jobs import result_store
 from addon.scene.subjects.scan_settings import COLLECTION_PREFIX
 from addon.ui import job_state
@@ -19,7 +15,7 @@ from addon.ui.panels import contacts as contacts_panel
 from addon.ui.panels import menus, sidebar
 from addon.ui.properties import options
 from addon.ui.properties.scene import contact_settings
-from tests.scene.sampling import add_box, key
+from tests.scene.sampling import add_box, add_faces, key
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
@@ -315,18 +311,10 @@ def test_details_show_all_lines_of_a_row_with_much_to_say(settings):
     scanned_scene.scan()
     (row,) = settings.rows
     settings.active_row = 0
-    results = result_store.get(settings.result_id)
-    closer = Confirmation(None, closer=Confirmation(MeshContact(10.0, 0.0, np.zeros(3))))
-    scanned = replace(results.contacts.scanned, confirmed=[closer], clearance=0.1)
-    contacts = replace(results.contacts, scanned=scanned)
-    settings.result_id = result_store.put(replace(results, contacts=contacts))
     row.accepted, row.comment, row.tunnelling = True, "Known", True
     bpy.data.objects["Floor"].hide_set(True)
     labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
     for text in (
-        "Meshes within 10 cm at 10.0000",
-        "Meshes never touch",
-        "Meshes sampled, not proven",
         "Accepted: Known",
         "Tunnelling: between frames only",
         "Floor is hidden",
@@ -344,64 +332,94 @@ def test_details_of_a_pair_in_contact_from_the_start_have_no_speed(settings):
     assert not bpy.ops.collision_bounds.go_to_interval.poll()
 
 
-def test_each_frame_depth_and_gap_of_bounds_says_so_in_list_details_and_tooltips(settings):
+@pytest.mark.parametrize(("shape", "what"), [("aabb", "Bounds"), ("obb", "Bounds"), ("mesh", "Meshes")])
+def test_each_frame_depth_and_gap_says_what_was_tested_in_list_and_details(settings, tmp_path, shape, what):
+    """The list of a report that is loaded says the same, whatever shape the settings have then."""
     scanned_scene.build()
-    scanned_scene.scan()
-    settings.contact_list.show_near_misses = True
-    panel = contacts_panel.COLLISION_BOUNDS_PT_contacts
-    for index, row in enumerate(settings.rows):
-        settings.active_row = index
-        labels = Page(panel).labels
-        assert "Of bounds:" in labels and "bounds" in row.tooltip
-        lines = labels[labels.index(row.b) + 1 :]
-        numbers = [line for line in lines if " at " in line or line.lower().count("gap")]
-        assert numbers and all(line.startswith("Bounds: ") for line in numbers)
+    scanned_scene.scan(shape=shape)
+    path = tmp_path / "found.json"
+    bpy.ops.collision_bounds.export_json(filepath=str(path))
+    settings.shape = "sphere"
+    for is_loaded in (False, True):
+        if is_loaded:
+            bpy.ops.collision_bounds.clear_results()
+            assert bpy.ops.collision_bounds.load_report(filepath=str(path)) == {"FINISHED"}
+        settings.contact_list.show_near_misses = True
+        assert {row.is_near_miss for row in settings.rows} == {False, True}
+        for index, row in enumerate(settings.rows):
+            settings.active_row = index
+            labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
+            lines = labels[labels.index(row.b) + 1 :]
+            numbers = [line for line in lines if " at " in line or line.lower().count("gap")]
+            assert len(numbers) == 2 and all(line.startswith(f"{what}: ") for line in numbers)
+
+
+@pytest.mark.parametrize(("shape", "what"), [("aabb", "bounds"), ("mesh", "meshes")])
+def test_lines_above_the_list_say_what_was_tested(settings, shape, what):
+    scanned_scene.build()
+    scanned_scene.scan(shape=shape)
+    labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
+    above = labels[: labels.index("Details")]
+    assert [line for line in above if line.startswith("Of ")] == [f"Of {what}:"]
+    assert f"3 contacts of {what}" in above
+
+
+@pytest.mark.smoke
+def test_details_of_a_scan_of_meshes_have_what_the_triangles_do(settings):
+    """A cube falls on a slope: it enters the box around that before it touches the slope."""
+    add_faces("Slope", [(-2, -2, 2), (-2, 2, 2), (2, 2, -2), (2, -2, -2)], [(0, 1, 2, 3)])
+    key(add_box("Cube", (0.5, 0.5, 0.5)), "location", [(1, (0, 0, 11)), (21, (0, 0, -9))])
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 21
+    bpy.context.scene.unit_settings.system = "NONE"
+    begins = {}
+    for shape in ("aabb", "mesh"):
+        scanned_scene.scan(shape=shape)
+        settings.active_row = 0
+        labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
+        begins[shape] = [line for line in labels if "contact at" in line]
+    # The slope is z = -x from 2 to -2, and the bottom of the cube is at z = 11.5 - frame. Its edges are at
+    # x = -0.5 and 0.5.
+    assert begins == {"aabb": ["Bounds: contact at 9.5000"], "mesh": ["Meshes: contact at 11.0000"]}
 
 
 @pytest.mark.parametrize(
-    ("nearest", "expected"),
-    [
-        (
-            1.03,
-            ["Bounds: closest 0.03 at 11.00", "Meshes within 0.1 at {closer}", "Meshes never touch"],
-        ),
-        (0.9, ["Bounds: deepest 0.1 at 11.00", "Meshes within 0.1 at {closer}", "Meshes touch at"]),
-    ],
+    ("nearest", "extent"),
+    [(0.93, "Meshes: closest 0.03 at 11.00"), (0.85, "Meshes: deepest 0.05 at 11.00")],
 )
 def test_details_say_when_meshes_are_within_the_clearance_and_whether_they_touch(
-    settings, tmp_path, nearest, expected
+    settings, tmp_path, nearest, extent
 ):
     """The details of a report that is loaded are the same."""
     add_box("Wall", (0.5, 0.5, 0.5))
-    key(add_box("Mover", (0.5, 0.5, 0.5)), "location", [(1, (5, 0, 0)), (11, (nearest, 0, 0))])
+    key(add_box("Mover", (0.4, 0.4, 0.4)), "location", [(1, (5, 0, 0)), (11, (nearest, 0, 0))])
     bpy.context.scene.frame_end = 11
     bpy.context.scene.unit_settings.system = "NONE"
-    scanned_scene.scan(confirm=True, clearance=0.1)
+    scanned_scene.scan(shape="mesh", clearance=0.1)
     path = tmp_path / "near.json"
     bpy.ops.collision_bounds.export_json(filepath=str(path), preset="unity")
-    closer = f"{1 + 10 * (5 - 1.1) / (5 - nearest):.2f}"
+    # Their sides are 0.1 apart where the centers are 1 apart.
+    begin, text = 1 + 10 * (5 - 1) / (5 - nearest), "Meshes: contact at "
     for is_loaded in (False, True):
         if is_loaded:
             bpy.ops.collision_bounds.clear_results()
             assert bpy.ops.collision_bounds.load_report(filepath=str(path)) == {"FINISHED"}
         settings.active_row = 0
         labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
-        for text in expected:
-            assert any(label.startswith(text.format(closer=closer)) for label in labels), (text, labels)
+        frames = [float(label.removeprefix(text).split()[0]) for label in labels if label.startswith(text)]
+        assert frames == [pytest.approx(begin, abs=2e-3)]
+        assert any(label.startswith(extent) for label in labels), labels
         assert not any("-0." in label for label in labels)
 
 
-def test_contact_that_cannot_be_verified_has_the_reason_in_details_and_tooltip(settings):
+def test_custom_box_takes_part_in_a_scan_of_meshes(settings):
+    """It has sides of 2, its mesh those of 0.2: the cube comes from x = 3 and touches it at x = 1.5."""
     custom = add_box("Custom", (0.1, 0.1, 0.1))
     custom.collision_bounds.override, custom.collision_bounds.half_extents = "box", (1, 1, 1)
-    key(add_box("Ball", (0.5, 0.5, 0.5)), "location", [(1, (3, 0, 0)), (20, (0, 0, 0))])
-    reason, panel = "a custom shape is not the mesh", contacts_panel.COLLISION_BOUNDS_PT_contacts
-    for confirm in (False, True):
-        scanned_scene.scan(confirm=confirm)
-        settings.active_row = 0
-        assert Page(panel).popovers == (["1 contact not verified on meshes"] if confirm else [])
-        assert ("Meshes not verified:" in Page(panel).labels) == (reason in Page(panel).labels) == confirm
-        assert (f"Meshes not verified: {reason}" in settings.rows[0].tooltip) == confirm
+    key(add_box("Cube", (0.5, 0.5, 0.5)), "location", [(1, (3, 0, 0)), (20, (0, 0, 0))])
+    scanned_scene.scan(shape="mesh")
+    settings.active_row = 0
+    page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
+    assert "Meshes: contact at 10.5000" in page.labels and page.popovers == []
 
 
 @pytest.mark.smoke

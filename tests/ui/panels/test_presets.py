@@ -126,8 +126,8 @@ def test_common_purposes_have_presets(settings):
 
 
 WANTED = {
-    "Quick_Check": {"shape": "aabb", "motion": "linear", "confirm": False},
-    "Exact": {"motion": "adaptive", "confirm": True},
+    "Quick_Check": {"shape": "aabb", "motion": "linear", "clearance": 0.0},
+    "Exact": {"shape": "mesh", "motion": "adaptive", "clearance": 0.0},
     "Unreal_UCX": {"colliders.kind": "hull", "colliders.naming": "unreal"},
     "Godot": {"colliders.kind": "hull", "colliders.naming": "godot"},
 }
@@ -135,11 +135,8 @@ WANTED = {
 
 @pytest.mark.parametrize("name", WANTED)
 def test_preset_for_a_purpose_sets_only_what_it_needs(settings, name):
-    settings.shape, settings.motion, settings.confirm = (
-        "sphere",
-        "linear" if name == "Exact" else "adaptive",
-        False,
-    )
+    settings.shape, settings.clearance = "sphere", 0.5
+    settings.motion = "linear" if name == "Exact" else "adaptive"
     settings.colliders.naming, settings.box_axes = "custom", "smallest"
     before, path = stored_values(), str(SHIPPED / f"{name}.py")
     bpy.ops.collision_bounds.preset_apply(filepath=path, menu_idname="COLLISION_BOUNDS_PT_presets")
@@ -149,9 +146,7 @@ def test_preset_for_a_purpose_sets_only_what_it_needs(settings, name):
     changed = {
         option.rpartition("collision_bounds.")[2] for option in after if after[option] != before[option]
     }
-    assert (
-        changed - {"shape"} == {option for option in changed if option in WANTED[name]} - {"shape"} != set()
-    )
+    assert changed - {"shape"} == set(WANTED[name]) - {"shape"} != set()
 
 
 def test_presets_of_the_extension_cannot_be_removed(settings):

@@ -107,9 +107,9 @@ def test_rows_of_each_kind_are_counted(rows):
 
 def test_tooltip_of_a_row_has_full_names_frame_and_depth(rows):
     bullet, near, _, aside = (row.tooltip for row in rows.rows)
-    assert "Slider" in near and "Near" in near and "contact of the bounds at frame 4.0000, depth 1 m" in near
-    assert "contact of the bounds between frames only at frame 3.25" in bullet
-    assert "near miss of the bounds at frame" in aside and aside.endswith("gap 50 cm")
+    assert "Slider" in near and "Near" in near and "contact at frame 4.0000, depth 1 m" in near
+    assert "contact between frames only at frame 3.25" in bullet
+    assert "near miss at frame" in aside and aside.endswith("gap 50 cm")
 
 
 def test_list_is_filtered_by_kind_name_and_hidden_rows(rows):

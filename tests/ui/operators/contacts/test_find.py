@@ -103,13 +103,13 @@ def test_progress_has_percent_frame_and_time_left():
         scan.update(Progress(number, 50, number + 1))
     # 15 percent took three seconds, so the remaining 75 take 15.
     assert (scan.done, scan.text) == (pytest.approx(0.25), "25%, frame 13.5, 0:15 left")
-    # Meshes have a speed of their own, but percent go on.
-    scan.update(Progress(1, 4, 12.5, "meshes", part=0.6))
-    assert (scan.done, scan.text) == (0.6, "60%, meshes at frame 12.5")
+    # Another phase has a speed of its own, but percent go on.
+    scan.update(Progress(1, 4, 12.5, "fitting", part=0.6))
+    assert (scan.done, scan.text) == (0.6, "60%, frame 12.5")
     for part, seconds[0] in ((0.65, 7.0), (0.7, 8.0), (0.75, 9.0)):
-        scan.update(Progress(2, 4, 13.0, "meshes", part=part))
+        scan.update(Progress(2, 4, 13.0, "fitting", part=part))
     # 15 percent took three seconds, so 25 take five.
-    assert scan.text == "75%, meshes at frame 13, 0:05 left"
+    assert scan.text == "75%, frame 13, 0:05 left"
 
 
 def test_time_left_is_hidden_until_it_is_stable():
