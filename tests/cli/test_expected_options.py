@@ -197,7 +197,7 @@ def test_bounds_find_names_that_are_not_utf8(byte_names, options, shown):
 @pytest.mark.parametrize(
     ("options", "pairs"),
     [
-        (("--confirm", "--shape", "obb"), 2),
+        (("--shape", "mesh"), 2),
         (("--obstacles", r"Bad\xe9"), 2),
         (("--a", r"collection:Home\xe9", "--b", "Good"), 2),
         (("--ignore", r"Good:Bad\xe9"), 1),
