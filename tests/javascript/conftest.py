@@ -100,6 +100,7 @@ def exported() -> Exported:
     kinds = ("aabb", "sphere", "capsule", "cylinder", "hull", "spheres")
     detailed = in_every_space(compute_bounds(scene, BoundsSettings(shapes=kinds)))
     contacts, overlaps = {}, {}
+    contacts["mesh"] = in_every_space(finished(find_contacts(scene, ContactSettings(shape="mesh"))))
     for shape in ("aabb", "sphere", "obb", "capsule"):
         if shape != "capsule":
             contacts[shape] = in_every_space(finished(find_contacts(scene, ContactSettings(shape=shape))))

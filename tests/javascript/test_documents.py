@@ -29,7 +29,7 @@ SETTINGS = {
 }
 SCANS = {
     "trees": ContactSettings(shape="spheres", frames=(4, 8, 1)),
-    "confirmed": ContactSettings(shape="obb", confirm=True, clearance=0.5),
+    "meshes": ContactSettings(shape="mesh", clearance=0.5),
     "linear": ContactSettings(shape="sphere", motion="linear", frames=(1, 12, 3)),
 }
 
@@ -62,7 +62,7 @@ def test_ajv_and_python_jsonschema_accept_all_documents(documents, tmp_path):
 
 
 def test_documents_are_consistent(documents):
-    assert len(documents) == 5 * (1 + 7 + len(SETTINGS) + len(SCANS))
+    assert len(documents) == 5 * (1 + 8 + len(SETTINGS) + len(SCANS))
     problems = {name: list(document_problems(document)) for name, document in documents.items()}
     assert {name: listed for name, listed in problems.items() if listed} == {}
 

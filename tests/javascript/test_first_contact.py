@@ -65,21 +65,25 @@ def first_steps(times: np.ndarray, shape: str, pairs: tuple, path: Path) -> list
 
 @pytest.mark.parametrize(
     ("shape", "pairs"),
-    [("obb", PAIRS), ("sphere", (("Dart", "Plate"), ("Dart", "Spinner"), ("Dart", "Post")))],
+    [("obb", PAIRS), ("mesh", PAIRS), ("sphere", (("Dart", "Plate"), ("Dart", "Spinner"), ("Dart", "Post")))],
 )
 def test_first_contact_matches_rapier_at_poses_of_blender(exported, tmp_path, shape, pairs):
-    """Sample at sixteenths of a frame, then 512 times as densely around the contact."""
+    """Sample at sixteenths of a frame, then 512 times as densely around the contact.
+
+    The meshes of the pairs are boxes.
+    """
+    bounds = "obb" if shape == "mesh" else shape
     contacts = {
         tuple(sorted((contact["a"], contact["b"]))): contact["first"]
         for contact in exported.contacts[shape]["blender"]["contacts"]
     }
     open_scene()
     coarse = np.arange(1, 12 + 1 / 32, 1 / 16)
-    rough = first_steps(coarse, shape, pairs, tmp_path / "input.json")
+    rough = first_steps(coarse, bounds, pairs, tmp_path / "input.json")
     for pair, index in zip(pairs, rough, strict=True):
         assert index
         fine = coarse[index - 1] + np.arange(65) / 1024
-        (step,) = first_steps(fine, shape, (pair,), tmp_path / "input.json")
+        (step,) = first_steps(fine, bounds, (pair,), tmp_path / "input.json")
         first = contacts[tuple(sorted(pair))]
         assert step
         assert first["frame"] <= fine[step] + SINGLE_PRECISION, pair
@@ -115,7 +119,7 @@ def test_first_contact_matches_shape_cast_of_tracks_in_rapier(exported: Exported
         assert 1 + index == pytest.approx(frame, abs=1e-4)
 
 
-@pytest.mark.parametrize("shape", ["aabb", "sphere", "obb"])
+@pytest.mark.parametrize("shape", ["aabb", "sphere", "obb", "mesh"])
 @pytest.mark.parametrize("space", MATRICES)
 def test_contacts_match_in_all_spaces(exported: Exported, shape, space):
     """Compare frames, and points and normals converted to the space."""

@@ -27,7 +27,8 @@ COMMANDS = {
     "bounds": ("bounds", "--shapes", "sphere,aabb,obb", "--envelope", "--tracks", "--frames", SHORT),
     "unreal": ("bounds", "--preset", "unreal", "--decimals", "9", "--padding", "0.01"),
     "base": ("bounds", "--modifiers", "base"),
-    "boxes": ("contacts", "--shape", "aabb", "--confirm", "--frames", LONG),
+    "boxes": ("contacts", "--shape", "aabb", "--frames", LONG),
+    "meshes": ("contacts", "--shape", "mesh", "--frames", LONG, "--clearance", "0.002"),
     "spheres": ("contacts", "--shape", "spheres", "--frames", LONG, "--clearance", "0.05"),
     "linear": ("contacts", "--shape", "sphere", "--motion", "linear"),
     "table": ("bounds", "--format", "csv"),
@@ -82,4 +83,8 @@ def test_exported_documents_have_content(exported):
     }
     assert len(documents["bounds"]["tracks"]) == len(documents["bounds"]["objects"]) > 20
     assert documents["boxes"]["contacts"] and documents["spheres"]["contacts"]
-    assert any("meshes" in entry for entry in documents["boxes"]["contacts"])
+    pairs = {
+        name: {(entry["a"], entry["b"]) for entry in documents[name]["contacts"]}
+        for name in ("boxes", "meshes")
+    }
+    assert set() != pairs["meshes"] < pairs["boxes"]
