@@ -1,25 +1,33 @@
-"""Contacts whose meshes cannot be verified have a reason, in the result and in every document of it."""
+"""Scans of meshes of all kinds of subjects: parts, collections, custom shapes, simulations, obstacles."""
 
 from __future__ import annotations
 
 import bpy
 import pytest
 
-from addon.formats import Confirmation, NotVerified, dumps, parse_document, read_document
+from addon.core import Contact
+from addon.formats import dumps, parse_document, read_document
 from addon.scene.settings import Selection
 from tests.scene.blender.parts.rigs import add_rig, add_tube
-from tests.scene.building import add_instance, merged_collection, open_empty_file
+from tests.scene.building import add_instance, merged_collection
 from tests.scene.enclosing import change_settings
-from tests.scene.sampling import add_box, add_faces, add_object, ball_points, key, scan_scene
-
-pytestmark = pytest.mark.usefixtures("object_settings")
+from tests.scene.sampling import (
+    add_box,
+    add_faces,
+    add_object,
+    ball_points,
+    contacts_by_names,
+    key,
+    scan_scene,
+)
 
 HALF = 0.5
+REACHED = 1 + 23 * (6 - 2 * HALF) / 7
+"""Frame at which the mover reaches the target."""
 
 
 @pytest.fixture(autouse=True)
-def empty_scene():
-    open_empty_file()
+def empty_scene(object_settings):
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 24
 
@@ -42,9 +50,11 @@ def add_bones() -> dict[str, object]:
     return {"selection": Selection(split_by_bones=True)}
 
 
-def add_custom_shape() -> dict[str, object]:
-    item = add_target()
-    item.collision_bounds.override, item.collision_bounds.half_extents = "box", (1, 1, 1)
+def add_custom_shape(kind: str) -> dict[str, object]:
+    """Add a small box that counts as a box as large as the target, or a sphere of that size."""
+    item = add_box("Target", (0.1, 0.1, 0.1))
+    item.collision_bounds.override, item.collision_bounds.half_extents = kind, (HALF, HALF, HALF)
+    item.collision_bounds.radius = HALF
     return {}
 
 
@@ -130,47 +140,83 @@ def add_vanishing_walls() -> dict[str, object]:
     return {}
 
 
+def mover_contacts(**settings: object) -> dict[str, Contact]:
+    """Scan the meshes, check the document, and return the contacts of the mover by the other name."""
+    result = scan_scene(shape="mesh", **settings)
+    document = parse_document(dumps(result.document()))
+    assert len(read_document(document).scanned.report.contacts) == len(result.report.contacts)
+    assert result.has_contacts == bool(document["contacts"])
+    found = contacts_by_names(result)
+    return {next(iter(pair - {"Mover"})): each for pair, each in found.items() if "Mover" in pair}
+
+
 @pytest.mark.parametrize(
-    ("build", "reason"),
+    ("build", "names", "motion"),
     [
-        pytest.param(add_bones, "bone", marks=pytest.mark.long),
-        (add_custom_shape, "customShape"),
-        (add_loose_parts, "loosePart"),
-        (add_merged_collection, "mergedCollection"),
-        (lambda: add_rigid_body(False), "unbakedSimulation"),
-        (lambda: add_rigid_body(True), "simulated"),
-        (add_cloth, "unbakedSimulation"),
-        (add_points_only, "noFaces"),
-        (add_wire, "noFaces"),
+        (lambda: add_custom_shape("box"), {"Target"}, "sampled"),
+        (add_loose_parts, {"Target/part.0"}, "proven"),
+        (add_merged_collection, {"Group"}, "sampled"),
+        (lambda: add_rigid_body(False), {"Target"}, "linear"),
+        (lambda: add_rigid_body(True), {"Target"}, "linear"),
+        (add_cloth, {"Target"}, "linear"),
     ],
+    ids=["custom box", "loose parts", "merged collection", "rigid body", "baked rigid body", "cloth"],
 )
-def test_each_contact_that_cannot_be_verified_has_its_reason(build, reason):
+def test_mover_touches_box_of_each_kind_when_it_reaches_it(build, names, motion):
     settings = build()
     add_mover()
-    result = scan_scene(confirm=True, **settings)
-    reasons = [
-        answer
-        for contact, answer in zip(result.report.contacts, result.confirmed, strict=True)
-        if "Mover" in (result.subjects[contact.a].name, result.subjects[contact.b].name)
+    found = mover_contacts(**settings)
+    assert set(found) == names
+    for contact in found.values():
+        assert abs(contact.first.frame - REACHED) <= contact.first.uncertainty + 1e-5
+        assert contact.first.uncertainty < 1e-3
+        assert [span.end for span in contact.intervals] == [24]
+        assert contact.first.motion == motion
+
+
+def test_mover_touches_custom_sphere_when_its_edge_does():
+    add_custom_shape("sphere")
+    # Its lower edge passes at a height of 0.3, where the sphere is 0.4 wide.
+    add_mover().delta_location = (0, 0, 0.3)
+    contact = mover_contacts()["Target"]
+    assert contact.first.frame == pytest.approx(1 + 23 * (6 - HALF - 0.4) / 7, abs=1e-3)
+    (span,) = contact.intervals
+    assert span.end == pytest.approx(1 + 23 * (6 + HALF + 0.4) / 7, abs=1e-3)
+    # The top of the sphere is 0.2 above the lower side of the mover.
+    assert contact.depth == pytest.approx(0.2, abs=2e-3)
+
+
+def test_mover_touches_the_bone_whose_faces_it_reaches():
+    settings = add_bones()
+    add_mover()
+    found = mover_contacts(**settings)
+    assert set(found) == {"Tube/bone.Bone 0"}
+    (span,) = found["Tube/bone.Bone 0"].intervals
+    # The tube is 0.2 wide to each side.
+    assert (span.start, span.end) == pytest.approx((1 + 23 * 5.3 / 7, 1 + 23 * 6.7 / 7), abs=1e-3)
+
+
+@pytest.mark.parametrize("build", [add_points_only, add_wire])
+def test_object_without_faces_is_skipped(build):
+    build()
+    add_mover()
+    result = scan_scene(shape="mesh")
+    assert result.report.contacts == () and not result.has_contacts
+    assert [(entry.name, entry.reason) for entry in result.skipped] == [
+        ("Target", "skipped at frame 1: no faces")
     ]
-    assert reasons and all(answer == NotVerified(reason) for answer in reasons)
-    assert result.has_contacts
-    document = parse_document(dumps(result.document()))
-    written = {entry["notVerified"] for entry in document["contacts"] if "notVerified" in entry}
-    assert reason in written and not any("meshes" in entry for entry in document["contacts"])
-    assert tuple(read_document(document).scanned.confirmed) == result.confirmed
-    assert f"not verified: {NotVerified(reason).text}" in result.contacts_table(document)
+    assert scan_scene(shape="aabb").has_contacts
 
 
 @pytest.mark.parametrize("build", [add_growing_array, add_vanishing_walls])
 def test_meshes_that_change_or_vanish_between_which_another_passes_do_not_touch_it(build):
     build()
     add_mover()
-    (answer,) = scan_scene(confirm=True).confirmed
-    assert isinstance(answer, Confirmation) and answer.first is None and not answer.is_proven
+    assert mover_contacts() == {}
+    assert scan_scene(shape="aabb").has_contacts
 
 
-def test_obstacles_and_instances_are_verified():
+def test_obstacles_and_instances_are_tested():
     group = bpy.data.collections.new("Group")
     target = add_target()
     group.objects.link(target)
@@ -178,6 +224,11 @@ def test_obstacles_and_instances_are_verified():
     instancer.location.y = 3
     mover = add_mover()
     mover.scale.y = 9
-    result = scan_scene(confirm=True, shape="sphere", obstacles=("Target",), ignored=("Target:Instancer*",))
-    assert len(result.confirmed) == 2
-    assert all(isinstance(answer, Confirmation) and answer.first for answer in result.confirmed)
+    found = mover_contacts(ignored=("Target:Instancer*",))
+    assert len(found) == 2
+    for contact in found.values():
+        assert contact.first.frame == pytest.approx(REACHED, abs=1e-3)
+    # The sphere around the mover reaches both earlier, the first one as a mesh.
+    spheres = scan_scene(shape="sphere", obstacles=("Target",), ignored=("Target:Instancer*",))
+    assert len(spheres.report.contacts) == 2
+    assert all(contact.first.frame < REACHED - 1 for contact in spheres.report.contacts)

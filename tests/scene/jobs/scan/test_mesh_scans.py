@@ -1,4 +1,4 @@
-"""Contacts of bounds that are verified on meshes, against closed forms."""
+"""Scans of meshes, against closed forms."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from mathutils.bvhtree import BVHTree
 
 from addon.cli.main import main
 from addon.core.mesh import mesh_bvh
-from addon.formats import NotVerified
 from addon.scene.settings import FitSettings
 from tests.scene.building import open_empty_file
 from tests.scene.sampling import (
     add_box,
     add_faces,
     ball_points,
+    contacts_by_names,
     curves_of,
     delete_faces_by_frame,
     go_to,
@@ -48,59 +48,59 @@ def test_meshes_touch_later_than_boxes_or_never():
     key(post, "location", [(1, (1.8, 1.8, 8)), (24, (1.8, 1.8, 0))])
     striker = add_box("Striker", (0.5, 0.5, 0.5))
     key(striker, "location", [(1, (5.0, 1.0, 0.5)), (24, (-1.0, 1.0, 0.5))])
-    result = scan_scene(shape="aabb", confirm=True, ignored=("Post:Striker",))
-    names = [subject.name for subject in result.subjects]
-    by_names = {
-        frozenset((names[contact.a], names[contact.b])): (contact, confirmed)
-        for contact, confirmed in zip(result.report.contacts, result.confirmed, strict=True)
-    }
-    _, refuted = by_names[frozenset(("Half", "Post"))]
-    assert refuted is not None and refuted.first is None
-    contact, confirmed = by_names[frozenset(("Half", "Striker"))]
+    boxes, result = (scan_scene(shape=shape, ignored=("Post:Striker",)) for shape in ("aabb", "mesh"))
+    pair, other = frozenset(("Half", "Striker")), frozenset(("Half", "Post"))
+    of_boxes, of_meshes = contacts_by_names(boxes), contacts_by_names(result)
+    assert (set(of_boxes), set(of_meshes)) == ({pair, other}, {pair})
     # The boxes touch at x = 2.5. The corner (x - 0.5, 0.5) reaches the slanted side x + y = 2 at x = 2.0.
-    assert contact.first.frame == pytest.approx(1 + 23 * 2.5 / 6, abs=1e-4)
-    assert confirmed.first.time == pytest.approx(1 + 23 * 3.0 / 6, abs=1e-3)
-    assert confirmed.first.time <= 1 + 23 * 3.0 / 6 + confirmed.first.uncertainty + 1e-6
-    document = result.document()
-    written = {
-        frozenset((entry["a"], entry["b"])): entry["meshes"]["touch"] for entry in document["contacts"]
-    }
-    assert written == {frozenset(("Half", "Post")): False, frozenset(("Half", "Striker")): True}
+    touch = 1 + 23 * 3.0 / 6
+    first = of_meshes[pair].first
+    assert of_boxes[pair].first.frame == pytest.approx(1 + 23 * 2.5 / 6, abs=1e-4)
+    assert first.frame == pytest.approx(touch, abs=1e-3)
+    assert first.frame <= touch + first.uncertainty + 1e-6
+    # It leaves the prism, whose other side is x = 0, with its corner at x + 0.5 = 0.
+    (span,) = of_meshes[pair].intervals
+    assert span.end == pytest.approx(1 + 23 * 5.5 / 6, abs=1e-3)
+    # The corner (1.7, 1.7) of the post is closest to the slanted side, from where the post reaches it on.
+    (near,) = result.report.clearances
+    assert near.gap == pytest.approx(1.4 / math.sqrt(2), abs=1e-6)
+    assert {frozenset((entry["a"], entry["b"])) for entry in result.document()["contacts"]} == {pair}
 
 
 @pytest.mark.parametrize("padding", [0.3, -0.2])
 def test_padding_of_bounds_does_not_pad_the_meshes(padding):
     add_box("Wall", (0.5, 0.5, 0.5))
     key(add_box("Bar", (0.5, 0.5, 0.5)), "location", [(1, (5.0, 0, 0)), (24, (0.4, 0, 0))])
-    result = scan_scene(shape="aabb", confirm=True, fit=FitSettings(padding=padding))
-    (contact,), (confirmed,) = result.report.contacts, result.confirmed
-    # The faces touch at a distance of 1 between the centers, and the boxes at one of 1 and twice the padding.
-    assert contact.first.frame == pytest.approx(1 + (4 - 2 * padding) * 5, abs=1e-3)
-    # Only times at which the bounds touch are tested.
-    assert confirmed.first.time == pytest.approx(max(1 + 4 * 5, contact.first.frame), abs=1e-3)
+    (contact,) = scan_scene(shape="mesh", fit=FitSettings(padding=padding)).report.contacts
+    # The faces touch at a distance of 1 between the centers.
+    assert contact.first.frame == pytest.approx(1 + 4 * 5, abs=1e-3)
 
 
-def test_meshes_follow_the_keys_where_bounds_are_scanned_with_linear_motion():
+@pytest.mark.parametrize("motion", ["adaptive", "linear"])
+def test_meshes_follow_the_keys_unless_their_motion_is_linear(motion):
     add_box("Wall", (0.5, 0.5, 0.5))
     key(add_box("Bar", (0.5, 0.5, 0.5)), "location", [(1, (5, 0, 0)), (12, (5, 0, 0)), (24, (0, 0, 0))])
-    result = scan_scene(shape="aabb", confirm=True, motion="linear", frames=(1, 24, 23))
-    (contact,), (confirmed,) = result.report.contacts, result.confirmed
-    # They touch at a distance of 1: after 4/5 of the way, which begins at frame 1 for the bounds.
-    assert contact.first.frame == pytest.approx(1 + 23 * 4 / 5, abs=1e-6)
-    assert confirmed.first.time == pytest.approx(12 + 12 * 4 / 5, abs=1e-3)
-    assert confirmed.is_proven
+    (contact,) = scan_scene(shape="mesh", motion=motion, frames=(1, 24, 23)).report.contacts
+    # They touch at a distance of 1: after 4/5 of the way, which begins at frame 12, or with the samples.
+    truth = 12 + 12 * 4 / 5 if motion == "adaptive" else 1 + 23 * 4 / 5
+    assert contact.first.frame == pytest.approx(truth, abs=1e-3)
+    assert contact.first.motion == {"adaptive": "proven", "linear": "linear"}[motion]
+    # The corners of each are on faces of the other, and not inside.
+    assert contact.depth == 0
 
 
 def test_mesh_inside_another_is_in_contact():
     room = add_box("Room", (3, 3, 3))
     key(room, "location", [(1, (0, 0, 0)), (24, (0.5, 0, 0))])
     add_box("Crate", (0.5, 0.5, 0.5))
-    result = scan_scene(shape="aabb", confirm=True)
-    (confirmed,) = result.confirmed
-    assert confirmed.first.time == 1
+    (contact,) = scan_scene(shape="mesh").report.contacts
+    assert contact.first.frame == 1 and contact.first.at_start
+    assert [(span.start, span.end) for span in contact.intervals] == [(1, 24)]
+    # At all times there are corners of the crate that are 2.5 away from the closest wall.
+    assert contact.depth == pytest.approx(2.5, abs=2e-3)
 
 
-def test_tree_of_a_mesh_in_two_contacts_is_built_once(monkeypatch):
+def test_tree_of_a_mesh_of_two_objects_is_built_once(monkeypatch):
     bar = add_box("Bar", (0.5, 0.4, 0.5))
     key(bar, "location", [(1, (0.0, 0, 0)), (24, (10.0, 0, 0))])
     for x in (3.0, 7.0):
@@ -116,8 +116,8 @@ def test_tree_of_a_mesh_in_two_contacts_is_built_once(monkeypatch):
 
     partition = mesh_bvh.partition_triangles
     monkeypatch.setattr(mesh_bvh, "partition_triangles", counted)
-    result = scan_scene(shape="aabb", confirm=True)
-    first = sorted(confirmed.first.time for confirmed in result.confirmed)
+    result = scan_scene(shape="mesh")
+    first = sorted(contact.first.frame for contact in result.report.contacts)
     # The faces touch at a distance of 1 between the centers, at a speed of 10 / 23.
     assert first == pytest.approx([1 + 2.0 * 2.3, 1 + 6.0 * 2.3], abs=1e-3)
     sizes = sorted(len(triangles.a) for triangles, _ in built)
@@ -141,8 +141,8 @@ def test_deforming_mesh_is_evaluated_at_each_time():
     slab = add_box("Slab", (1, 1, 0.25))
     slab.location = (0, 0, 1.75)
     slab.rotation_euler = (0, 0, math.radians(30))
-    (confirmed,) = scan_scene(shape="sphere", confirm=True).confirmed
-    assert confirmed.first.time == pytest.approx(1 + 23 * 1.0 / 2.0, abs=1e-3)
+    (contact,) = scan_scene(shape="mesh").report.contacts
+    assert contact.first.frame == pytest.approx(1 + 23 * 1.0 / 2.0, abs=1e-3)
 
 
 def test_quad_that_folds_is_tested_with_the_diagonal_that_blender_cuts_it_along():
@@ -159,8 +159,8 @@ def test_quad_that_folds_is_tested_with_the_diagonal_that_blender_cuts_it_along(
     post.location = (x, 2 - x, z)
     u, low = across * (1 - x) - across * half, z - half
     value = 4 * low / (2 * across * (across - u) + 3.2 * low)
-    (confirmed,) = scan_scene(shape="aabb", confirm=True).confirmed
-    assert confirmed.first.time == pytest.approx(1 + 23 * value, abs=1e-3)
+    (contact,) = scan_scene(shape="mesh").report.contacts
+    assert contact.first.frame == pytest.approx(1 + 23 * value, abs=1e-3)
 
 
 def test_faces_that_nodes_switch_are_tested_while_they_are_there():
@@ -178,16 +178,15 @@ def test_faces_that_nodes_switch_are_tested_while_they_are_there():
         key(post, "location", [(1, (x, 0.5, start + 0.25)), (24, (x, 0.5, start + 0.25 - 23 / 2))])
     rod = add_box("Rod", (0.1, 0.1, 5))
     key(rod, "location", [(1, (3.5, 0.5, 0)), (24, (3.6, 0.5, 0))])
-    result = scan_scene(shape="aabb", confirm=True)
-    names = [subject.name for subject in result.subjects]
-    times = {
-        next(name for name in (names[contact.a], names[contact.b]) if name != "Sheet"): confirmed.first
-        for contact, confirmed in zip(result.report.contacts, result.confirmed, strict=True)
-    }
-    assert times["First"].time == pytest.approx(8, abs=1e-3)
-    assert times["Second"] is None
-    assert times["Third"].time == pytest.approx(12, abs=1e-3)
-    assert abs(times["Rod"].time - 10.3) <= 2e-4
+    found = contacts_by_names(scan_scene(shape="mesh"))
+    firsts = {name: contact.first.frame for pair, contact in found.items() for name in pair - {"Sheet"}}
+    assert set(firsts) == {"First", "Third", "Rod"}
+    assert firsts["First"] == pytest.approx(8, abs=1e-3)
+    assert firsts["Third"] == pytest.approx(12, abs=1e-3)
+    assert abs(firsts["Rod"] - 10.3) <= 2e-4
+    # The faces below the first post vanish before its upper side, 0.5 higher, gets to them.
+    (span,) = found[frozenset(("Sheet", "First"))].intervals
+    assert span.end == pytest.approx(9, abs=1e-3)
 
 
 def evaluated_tree(name: str) -> BVHTree:
@@ -217,39 +216,49 @@ def test_quads_that_bend_at_random_touch_when_blender_finds_that_their_triangles
     post = add_box("Post", (0.1, 0.1, 0.1))
     post.location = rng.uniform(0, 2, 3) - (0, 0, 1)
     key(post, "rotation_euler", [(1, (0, 0, 0)), (9, rng.uniform(-2, 2, 3))])
-    result = scan_scene(shape="aabb", confirm=True, frames=(1, 9, 1))
-    first, step = math.inf, 1 / 128
+    result = scan_scene(shape="mesh", frames=(1, 9, 1))
+    step = 1 / 128
+    overlapping = []
     for time in np.arange(1, 9 + step, step).tolist():
         go_to(time)
         if evaluated_tree("Quads").overlap(evaluated_tree("Post")):
-            first = time
-            break
-    confirmed = next((found.first for found in result.confirmed if found.first), None)
-    found = math.inf if confirmed is None else confirmed.time
+            overlapping.append(time)
+    first = min(overlapping, default=math.inf)
+    contact = next(iter(result.report.contacts), None)
+    found = math.inf if contact is None else contact.first.frame
     assert found == first or first - step - 1e-3 <= found <= first + 1e-3
+    spans = [] if contact is None else contact.intervals
+    assert all(any(span.start - 1e-3 <= time <= span.end + 1e-3 for span in spans) for time in overlapping)
 
 
-def test_contact_of_mesh_without_faces_is_unconfirmed_and_counts_for_exit_code(tmp_path, capsys):
+def test_object_without_faces_is_skipped_and_has_no_contacts(tmp_path, capsys):
     loose = add_faces("Loose", ball_points(0.5).tolist(), [])
     key(loose, "location", [(1, (0, 0, 5)), (24, (0, 0, 0))])
     add_box("Box", (1, 1, 1))
-    path = tmp_path / "scene.blend"
-    bpy.ops.wm.save_as_mainfile(filepath=str(path))
-    assert main(["contacts", "--confirm", "--fail-on-contact", "-q"], opens_file=False) == 1
-    (confirmed,) = scan_scene(confirm=True).confirmed
-    assert confirmed is NotVerified.NO_FACES
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    assert main(["contacts", "--fail-on-contact", "-q"], opens_file=False) == 1
+    written = tmp_path / "out.json"
+    options = ("--shape", "mesh", "--fail-on-contact", "-q", "-o", str(written))
+    assert main(["contacts", *options], opens_file=False) == 0
     capsys.readouterr()
+    document = json.loads(written.read_text("utf-8"))
+    assert document["contacts"] == []
+    assert document["skipped"] == [{"name": "Loose", "reason": "skipped at frame 1: no faces"}]
 
 
-def test_contacts_refuted_by_meshes_do_not_change_exit_code(tmp_path, capsys):
+def test_meshes_that_do_not_touch_although_their_boxes_do_do_not_change_exit_code(tmp_path, capsys):
     add_faces("Sheet", [(0, 0, 0), (4, 0, 0), (0, 4, 0)], [(0, 1, 2)])
     post = add_box("Post", (0.1, 0.1, 1))
-    key(post, "location", [(1, (3.5, 3.5, 6)), (24, (3.5, 3.5, -6))])
+    key(post, "location", [(1, (2.5, 2.5, 6)), (24, (2.5, 2.5, -6))])
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
     written = tmp_path / "out.json"
     assert main(["contacts", "--fail-on-contact", "-q"], opens_file=False) == 1
-    assert main(["contacts", "--fail-on-contact", "--confirm", "-o", str(written)], opens_file=False) == 0
-    assert "meshes do not touch" in capsys.readouterr().out
+    options = ("--fail-on-contact", "--shape", "mesh", "-o", str(written))
+    assert main(["contacts", *options], opens_file=False) == 0
+    capsys.readouterr()
     assert main(["validate", str(written)], opens_file=False) == 0
-    (contact,) = json.loads(written.read_text("utf-8"))["contacts"]
-    assert contact["meshes"] == {"touch": False, "motion": "proven"}
+    document = json.loads(written.read_text("utf-8"))
+    assert document["contacts"] == []
+    # The corner (2.4, 2.4) of the post comes closest to the slanted side x + y = 4.
+    (near,) = document["clearances"]
+    assert near["gap"] == pytest.approx(0.8 / math.sqrt(2), abs=1e-6)

@@ -1,4 +1,4 @@
-"""Contacts of meshes that bones bend, verified on meshes, against Blender's own vertices."""
+"""Scans of meshes that bones bend, against Blender's own vertices."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 from mathutils.bvhtree import BVHTree
 
-from addon.formats import Confirmation
 from tests.scene.building import load_example, open_empty_file
-from tests.scene.sampling import add_box, add_faces, add_object, go_to, key, scan_scene, world_points
+from tests.scene.sampling import (
+    add_box,
+    add_faces,
+    add_object,
+    contacts_by_names,
+    go_to,
+    key,
+    scan_scene,
+    world_points,
+)
 
-SHAPES = ("aabb", "obb", "sphere", pytest.param("capsule", marks=pytest.mark.long))
 FIRST, LAST = 1, 40
 _LOW = 0.5
 """Height of the joint."""
@@ -61,28 +68,24 @@ def first_time_beyond(x: float, begin: float, end: float) -> float:
 
 
 @pytest.mark.smoke
-@pytest.mark.parametrize("shape", SHAPES)
-def test_bar_that_a_bone_bends_touches_wall_when_its_vertices_do(shape):
+def test_bar_that_a_bone_bends_touches_wall_when_its_vertices_do():
     add_bar([(10, 0.0), (30, 1.2)])
     add_box("Wall", (0.1, 3, 3)).location = (0.9, 0, 1)
-    result = scan_scene(shape=shape, confirm=True)
+    (contact,) = scan_scene(shape="mesh").report.contacts
     truth = first_time_beyond(0.8, 10, 30)
-    (confirmed,) = result.confirmed
-    assert confirmed.first is not None
-    assert abs(confirmed.first.time - truth) <= confirmed.first.uncertainty + 1e-5
-    assert confirmed.first.uncertainty < 1e-2
+    assert abs(contact.first.frame - truth) <= contact.first.uncertainty + 1e-5
+    assert contact.first.uncertainty < 1e-2
+    assert [span.end for span in contact.intervals] == [LAST]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_mesh_that_bends_out_of_the_way_is_not_confirmed_where_it_was_read(shape):
+def test_mesh_that_bends_out_of_the_way_is_not_in_contact_where_it_was_read():
     # The bar leans over the post, is raised, and then the post rises to where the bar was.
     add_bar([(2, 1.2), (4, 0.3)], "LINEAR")
     post = add_box("Post", (0.1, 0.1, 0.1))
     key(post, "location", [(5, (0.45, 0, 0.4)), (20, (0.45, 0, 0.9))])
     times = np.arange(FIRST, LAST + 0.25, 0.25)
     assert not any(overlap("Bar", "Post", time) for time in times)
-    result = scan_scene(shape=shape, confirm=True)
-    assert all(confirmed.first is None for confirmed in result.confirmed)
+    assert scan_scene(shape="mesh").report.contacts == ()
 
 
 def overlap(first: str, second: str, time: float) -> bool:
@@ -102,7 +105,7 @@ def tree_of(name: str) -> BVHTree:
     return BVHTree.FromPolygons(points, triangles, all_triangles=True)
 
 
-def test_linked_character_with_overrides_is_confirmed_as_it_is_posed(tmp_path):
+def test_linked_character_with_overrides_is_tested_as_it_is_posed(tmp_path):
     add_bar([(10, 0.0), (30, 1.2)])
     library = tmp_path / "character.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(library))
@@ -119,7 +122,7 @@ def test_linked_character_with_overrides_is_confirmed_as_it_is_posed(tmp_path):
             scene.collection.objects.unlink(item)
     assert bar.override_library is not None
     add_box("Wall", (0.1, 3, 3)).location = (0.9, 0, 1)
-    (confirmed,) = scan_scene(shape="aabb", confirm=True).confirmed
+    (contact,) = scan_scene(shape="mesh").report.contacts
     go_to(1)
     begin, end = 10.0, 30.0
     for _ in range(30):
@@ -128,28 +131,19 @@ def test_linked_character_with_overrides_is_confirmed_as_it_is_posed(tmp_path):
         evaluated = bar.evaluated_get(bpy.context.evaluated_depsgraph_get())
         reach = max((evaluated.matrix_world @ vertex.co).x for vertex in evaluated.data.vertices)
         begin, end = (begin, middle) if reach >= 0.8 else (middle, end)
-    assert confirmed.first is not None
-    assert abs(confirmed.first.time - end) <= confirmed.first.uncertainty + 1e-5
+    assert abs(contact.first.frame - end) <= contact.first.uncertainty + 1e-5
 
 
 @pytest.mark.long
 def test_pairs_of_example_touch_when_blenders_triangles_meet():
     open_empty_file()
     load_example().build_scene()
-    result = scan_scene(shape="aabb", confirm=True)
-    names = [subject.name for subject in result.subjects]
-    times = {
-        (names[contact.a], names[contact.b]): confirmed.first
-        for contact, confirmed in zip(result.report.contacts, result.confirmed, strict=True)
-        if isinstance(confirmed, Confirmation)
-    }
+    found = contacts_by_names(scan_scene(shape="mesh"))
     # An instance has no object of its own to evaluate: the frame is that of a search over all triangles.
-    post = times["Cart", "Fence/Post.3"]
-    assert post is not None
-    assert post.time == pytest.approx(40.560, abs=2e-3)
+    post = found[frozenset(("Cart", "Fence/Post.3"))].first
+    assert post.frame == pytest.approx(40.560, abs=2e-3)
     for first, second in (("Arm", "Button"), ("Strut A", "Strut B")):
-        found = times[first, second]
-        assert found is not None
-        assert not any(overlap(first, second, time) for time in np.arange(20, found.time - 1e-3, 0.5))
-        assert not overlap(first, second, found.time - 1e-3)
-        assert overlap(first, second, found.time + found.uncertainty + 1e-3)
+        touch = found[frozenset((first, second))].first
+        assert not any(overlap(first, second, time) for time in np.arange(20, touch.frame - 1e-3, 0.5))
+        assert not overlap(first, second, touch.frame - 1e-3)
+        assert overlap(first, second, touch.frame + touch.uncertainty + 1e-3)
