@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
-from addon.formats import NotVerified
 from addon.scene.errors import SceneError
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings
@@ -94,11 +93,11 @@ def test_instances_made_by_nodes_keep_their_size():
     assert len(result.objects) == 9
 
 
-def test_contacts_of_overrides_are_not_verified_on_meshes():
-    """The override touches the other object and the small mesh does not: the contact stays unverified."""
+@pytest.mark.parametrize("shape", ["aabb", "mesh"])
+def test_override_touches_what_its_small_mesh_does_not(shape):
     small = add_item("Small", 0.1 * CUBE, cube_faces())
     small.collision_bounds.override, small.collision_bounds.half_extents = "box", (1, 1, 1)
     key_location(add_item("Other", 0.1 * CUBE, cube_faces()), {1: (5, 0, 0), 10: (0.8, 0, 0)})
-    result = scan_scene(confirm=True, frames=(1, 10, 1))
-    assert len(result.report.contacts) == 1 and result.confirmed == (NotVerified.CUSTOM_SHAPE,)
-    assert result.has_contacts
+    (contact,) = scan_scene(shape=shape, frames=(1, 10, 1)).report.contacts
+    # The sides of the override and the other object are at 1 and x - 0.1.
+    assert contact.first.frame == pytest.approx(1 + 9 * (5 - 1.1) / 4.2, abs=1e-3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,11 +12,15 @@ import numpy as np
 from addon.scene.settings import FitSettings
 from tests.scene.clearances.distances import Moment, shape_gap
 from tests.scene.clearances.scenes import END, PLAIN, RandomScan
+from tests.scene.mesh_truth.triangles import winding_number
 
 ROUNDING = 2e-5
 """Blender rounds matrices to single precision, and documents the frames."""
 DEPTH_TOLERANCE = 0.01
 """Part of the size of the smaller body by which gaps may be off, for want of samples."""
+
+_INSIDE = 0.9
+"""Winding number of a point inside of a closed surface, but for rounding."""
 
 
 @dataclass
@@ -58,12 +61,13 @@ class Comparer:
         self._step = 10.0**-decimals
         self._obstacle = "A body" if "--obstacles" in named else None
         self._scan, self._document = scan, document
+        self._bounds = "aabb" if scan.shape == "mesh" else scan.shape
         self._moments: dict[float, Moment] = {}
         self.result = Comparison()
 
     def at(self, frame: float) -> Moment:
         if frame not in self._moments:
-            self._moments[frame] = Moment(frame, self._scan.shape, self._fit)
+            self._moments[frame] = Moment(frame, self._bounds, self._fit)
         return self._moments[frame]
 
     def kind(self, id: str) -> str:
@@ -107,30 +111,6 @@ class Comparer:
             if surfaces < gap / self._unit - tolerance:
                 self._say(f"gap of the meshes is {surfaces:.6f}", contact, gap / self._unit)
 
-        if "meshes" in contact:
-            self._compare_meshes(contact)
-
-    def _compare_meshes(self, contact: dict[str, Any]) -> None:
-        """Compare the result for the meshes with their distance at its frames, and at all whole frames."""
-        meshes, limits = contact["meshes"], {"touch": 0.0, "closer": self._scan.clearance}
-        found = {"touch": meshes if meshes["touch"] else None, "closer": meshes["closer"]}
-        pair = contact["a"].split("/")[0], contact["b"].split("/")[0]
-        for name, answer in found.items():
-            self.result.count(f"meshes compared, {name}")
-            if answer is not None:
-                at = answer["frame"] + answer["uncertainty"]
-                inside = self.at(at + 1e-6).mesh_gap(*pair) if at + 1e-6 <= END else 0.0
-                if inside > limits[name] + ROUNDING:
-                    self._say(f"gap of the meshes is {inside:.6f} at {at}", contact, (name, answer))
-        for frame in range(1, END + 1):
-            before = [
-                name for name, answer in found.items() if answer is None or frame < answer["frame"] - 1e-6
-            ]
-            gap = self.at(frame).mesh_gap(*pair) if before else math.inf
-            for name in before:
-                if gap < limits[name] - ROUNDING or (name == "touch" and gap == 0):
-                    self._say(f"gap of the meshes is {gap:.6f} at {frame}", contact, (name, found[name]))
-
     def _compare_frame(self, frame: float) -> None:
         """Compare whether pairs are in contact at a whole frame with the distance of their shapes."""
         moment, clearance = self.at(frame), self._scan.clearance
@@ -165,6 +145,8 @@ class Comparer:
     def _shape_gap(self, moment: Moment, pair: tuple[str, str]) -> float | None:
         """Distance of the shapes; None where those of a document are others than those of a scan."""
         bodies = []
+        if self._scan.shape == "mesh":
+            return self._solid_gap(moment, pair)
         for id in pair:
             body, kind = id.split("/")[0], self.kind(id)
             is_fitted = self._scan.shape in ("capsule", "spheres", "compound") or self._fit.axes == "smallest"
@@ -181,3 +163,13 @@ class Comparer:
         if any(kind == "loose" or kind.startswith("custom") for kind in kinds):
             return None
         return moment.mesh_gap(*(id.split("/")[0] for id in pair))
+
+    def _solid_gap(self, moment: Moment, pair: tuple[str, str]) -> float | None:
+        """Distance of the meshes, 0 where one is inside of the other."""
+        distance = self._mesh_gap(moment, pair)
+        bodies = [moment.surfaces[id.split("/")[0]] for id in pair]
+        if distance:
+            for (points, _), (_, corners) in (bodies, bodies[::-1]):
+                if abs(winding_number(points[0], corners)) > _INSIDE:
+                    return 0.0
+        return distance

@@ -14,7 +14,7 @@ from tests.scene.mesh_truth.building import add, add_rig, bend_by, direction, ea
 from tests.scene.mesh_truth.solids import Mesh
 
 END = 12
-SHAPES = ("aabb", "sphere", "obb", "capsule", "compound", "spheres")
+SHAPES = ("aabb", "sphere", "obb", "capsule", "compound", "spheres", "mesh")
 PLAIN = ("box", "ball", "cone", "plate", "needle", "arc", "stairs")
 """Kinds of whole meshes that do not deform."""
 KINDS = (*PLAIN, "bent", "loose", "custom box", "custom sphere", "instance", "child", "array")
@@ -155,8 +155,6 @@ def save_random_scan(path: Path, shape: str, seed: int) -> RandomScan:
     options = ["--shape", shape, "--clearance", f"{clearance}", "--motion", motion]
     options += ["--preset", str(rng.choice(["blender", "blender", "unity", "unreal"]))]
     options += ["--decimals", str(rng.choice([3, 6, 6, 9]))]
-    if rng.random() < 0.3:
-        options.append("--confirm")
     if shape in ("sphere", "spheres") and kinds["A body"] in PLAIN and "A body" not in deforming:
         options += ["--obstacles", "A*"]
     if shape == "obb" and rng.random() < 0.5:

@@ -74,20 +74,21 @@ def test_growing_ball_touches_wall():
     assert contact.first.frame == pytest.approx(1 + 2 * (4 / reach - 1), abs=1e-4)
 
 
-def test_blade_that_turns_within_its_sphere_hits_post():
+def test_blade_that_turns_within_its_sphere_hits_post_with_its_mesh():
     # The blade's sphere is at rest. Its half width is 0.05, and the post's near edge is at y = 0.9 - 0.02.
     blade = add_box("Blade", (1, 0.05, 0.05))
     key(blade, "rotation_euler", [(1, (0, 0, 0)), (24, (0, 0, math.radians(46)))])
     post = add_box("Post", (0.01, 0.01, 0.01))
     post.location = (0.5, 0.5, 0)
-    result = scan_scene(shape="sphere", confirm=True, frames=(1, 24, 1))
-    contact = contacts_by_names(result)[frozenset(("Blade", "Post"))]
+    (contact,) = scan_scene(shape="sphere", frames=(1, 24, 1)).report.contacts
     assert contact.first.at_start
     assert [(span.start, span.end) for span in contact.intervals] == [(1, 24)]
     # The corner (0.51, 0.49) is at an angle below 45 degrees, the blade's side ahead of its center line.
     reach = math.hypot(0.51, 0.49)
     angle = math.atan2(0.49, 0.51) - math.asin(0.05 / reach)
-    assert result.confirmed[0].first.time == pytest.approx(1 + 23 * math.degrees(angle) / 46, abs=1e-3)
+    (contact,) = scan_scene(shape="mesh", frames=(1, 24, 1)).report.contacts
+    assert contact.first.frame == pytest.approx(1 + 23 * math.degrees(angle) / 46, abs=1e-3)
+    assert [span.end for span in contact.intervals] == [24]
 
 
 @pytest.mark.parametrize("obstacle", [False, True])

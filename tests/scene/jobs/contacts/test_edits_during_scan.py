@@ -169,19 +169,19 @@ def test_object_of_pair_deleted_during_scan_is_skipped(objects, shape, when):
     assert "Dot" in {entry.name for entry in result.skipped}
 
 
-@pytest.mark.parametrize("confirm", [False, True])
-def test_all_objects_deleted_during_scan_are_skipped(objects, confirm):
-    job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 21, 1), confirm=confirm))
+@pytest.mark.parametrize("shape", ["aabb", "mesh"])
+def test_all_objects_deleted_during_scan_are_skipped(objects, shape):
+    job = find_contacts(bpy.context.scene, ContactSettings(shape=shape, frames=(1, 21, 1)))
     result = finish_with_edit(job, lambda: bpy.data.batch_remove(list(bpy.data.objects)), 15)
     parse_document(dumps(result.document()))
     assert {entry.name for entry in result.skipped} >= {"Dot", "Block", "Soft", "Keyed", "Child"}
 
 
-@pytest.mark.parametrize("confirm", [False, True])
-def test_scene_deleted_during_scan_is_an_error(objects, confirm):
+@pytest.mark.parametrize("shape", ["aabb", "mesh"])
+def test_scene_deleted_during_scan_is_an_error(objects, shape):
     scene = bpy.context.scene
     bpy.data.scenes.new("Other")
-    job = find_contacts(scene, ContactSettings(frames=(1, 21, 1), confirm=confirm))
+    job = find_contacts(scene, ContactSettings(shape=shape, frames=(1, 21, 1)))
     with pytest.raises(CollisionBoundsError, match="deleted during the computation"):
         finish_with_edit(job, lambda: bpy.data.scenes.remove(scene), 4)
 
@@ -207,9 +207,7 @@ def test_obstacle_deleted_during_scan_is_skipped(objects):
 def test_selection_of_none_or_one_object_has_no_pairs(objects, shape, frames, selection):
     for item in objects:
         item.select_set(selection == "one" and item.name == "Dot") if item.name != "Part" else None
-    settings = ContactSettings(
-        selection=Selection(selected_only=True), shape=shape, frames=frames, confirm=True
-    )
+    settings = ContactSettings(selection=Selection(selected_only=True), shape=shape, frames=frames)
     result = finish_with_edit(find_contacts(bpy.context.scene, settings), lambda: None, 0)
     assert result.report.contacts == ()
     assert len(parse_document(dumps(result.document()))["objects"]) == (selection == "one")

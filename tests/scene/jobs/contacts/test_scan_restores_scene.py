@@ -401,8 +401,8 @@ def test_scan_interrupted_at_a_random_moment_leaves_no_trace(seed, tmp_path):
         bpy.ops.wm.open_mainfile(filepath=str(path))
     on_disk, handlers, before = path.read_bytes(), handler_names(), state()
     ends: set[str] = set()
-    shape = rng.choice(["sphere", "aabb", "obb", "spheres"])
-    settings = ContactSettings(shape=shape, frames=(-2, 9, 1), confirm=rng.random() < 0.5)
+    shape = rng.choice(["sphere", "aabb", "obb", "spheres", "mesh"])
+    settings = ContactSettings(shape=shape, frames=(-2, 9, 1))
     functions = (partial(ends.__contains__, name) for name in ("stops", "drops"))
     job = find_contacts(bpy.context.scene, settings, *functions)
     for _ in range(rng.randrange(60)):

@@ -123,12 +123,12 @@ def scanned_document(monkeypatch, shape: str, is_played: bool) -> dict:
     with monkeypatch.context() as patch:
         if is_played:
             patch.setattr(SceneMotion, "comparing", lambda self, times: iter(()))
-        return json.loads(dumps(scan_scene(shape=shape, confirm=True).document()))
+        return json.loads(dumps(scan_scene(shape=shape).document()))
 
 
 @pytest.mark.parametrize(
     "shape",
-    ["aabb", *(pytest.param(shape, marks=pytest.mark.long) for shape in ("obb", "sphere", "spheres"))],
+    ["aabb", *(pytest.param(name, marks=pytest.mark.long) for name in ("obb", "sphere", "spheres", "mesh"))],
 )
 def test_documents_do_not_depend_on_a_private_scene(monkeypatch, shape):
     open_empty_file()
