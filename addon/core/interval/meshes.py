@@ -62,7 +62,7 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
     overlap = _overlap_throughout(moving)
     contacts.leave[:], contacts.high[:] = 1.0, -(overlap + margin)
     # A little more, because a pair is apart for certain where it is farther than the deviation.
-    reach, low = (clearance + deviation) * (1 + _MORE), _lowest_by_spheres(moving)
+    reach, low = (clearance + deviation) * (1 + _MORE), _lowest_by_bounds(moving)
     apart = np.flatnonzero(low > reach)
     for column, value in zip(contacts, (np.nan, np.nan, np.inf, 0.5, low[apart], np.inf), strict=True):
         column[apart] = value
@@ -206,8 +206,8 @@ class _MovingPairs(Table):
             for each, node in zip(nodes, triangles, strict=True)
         )
         on_a, on_b, normal = closest_points_triangle_triangle(*corners)
-        velocity = velocities_of_meshes(self.b[rows], self.b_end[rows], b[rows], on_b)
-        velocity -= velocities_of_meshes(self.a[rows], self.a_end[rows], a[rows], on_a)
+        velocity = velocities_of_meshes(self.b[rows], self.b_end[rows], b[rows], on_b, triangles[1, rows])
+        velocity -= velocities_of_meshes(self.a[rows], self.a_end[rows], a[rows], on_a, triangles[0, rows])
         slope[rows] = dot(velocity, normal)
         return Tangents(time, value, slope)
 
@@ -304,8 +304,8 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margin: Floats
     return IntervalContacts(enter, leave, least, np.nan_to_num((enter + leave) / 2), low, high)
 
 
-def _lowest_by_spheres(moving: _MovingPairs) -> Floats:
-    """Bound the separations (m,) of meshes over an interval from below, by the spheres around them."""
+def _lowest_by_bounds(moving: _MovingPairs) -> Floats:
+    """Bound the separations (m,) of meshes over an interval from below, by spheres and boxes around them."""
     shapes = moving.a, moving.b, moving.a_end, moving.b_end
     (a, radius_a), (b, radius_b), (a_end, radius_a_end), (b_end, radius_b_end) = (
         each.around() for each in shapes
@@ -315,4 +315,11 @@ def _lowest_by_spheres(moving: _MovingPairs) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         time = np.clip(np.nan_to_num(-dot(start, change) / dot(change, change)), 0, 1)
     gap = length(start + time[:, None] * change) - reach
+    (low_a, high_a), (low_b, high_b) = (
+        (np.minimum(first.min, last.min), np.maximum(first.max, last.max))
+        for first, last in (
+            (x.aabb(), y.aabb()) for x, y in ((moving.a, moving.a_end), (moving.b, moving.b_end))
+        )
+    )
+    gap = np.maximum(gap, length(np.maximum(np.maximum(low_b - high_a, low_a - high_b), 0.0)))
     return np.asarray(gap - _MORE * (np.abs(gap) + reach))

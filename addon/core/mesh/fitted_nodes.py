@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, cross, dot, length, transform_vectors
+from ..numeric.arrays import Floats, Ints, concatenated_ranges, cross, dot, length, transform_vectors
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..trees.builder import TrianglePartition
 from ..trees.sphere_tree import inner_nodes_upward
@@ -80,14 +80,13 @@ class MeshNodes(NamedTuple):
 
 
 class FittedNodes(NamedTuple):
-    """The m nodes of a tree, as they lie around the corners of a mesh.
+    """Nodes (m,) of a tree, as they lie around the corners of a mesh.
 
     center : (m, 3) float64. Centers of spheres around the triangles of each node.
     radius : (m,) float64. Radii of these spheres, rounded up.
     axes : (m, 3, 3) float64. Unit vectors, one in each row, that are the axes of a box.
     lowest, highest : (m, 3) float64. Range of the heights of the corners above the center along the axes.
     near_distance : (m,) float64. At least one triangle of the node is within this distance of the center.
-    is_fitted : (m,) bool. Whether the node has been fitted; the others mean nothing yet.
     """
 
     center: Floats
@@ -96,39 +95,34 @@ class FittedNodes(NamedTuple):
     lowest: Floats
     highest: Floats
     near_distance: Floats
-    is_fitted: Bools
 
     @classmethod
-    def empty(cls, count: int) -> FittedNodes:
-        """Make room for nodes."""
-        shapes = (count, 3), count, (count, 3, 3), (count, 3), (count, 3), count
-        return cls._make([*(np.empty(shape) for shape in shapes), np.zeros(count, dtype=bool)])
+    def large(cls, nodes: MeshNodes, points: Floats) -> tuple[Ints, FittedNodes]:
+        """Fit the root, clusters, and the nodes above them, to vertices (v, 3): boxes along the axes.
 
-    def part(self, rows: slice) -> FittedNodes:
-        """Return a view of rows."""
-        return FittedNodes._make(each[rows] for each in self)
-
-    def fit_large(self, nodes: MeshNodes, points: Floats) -> None:
-        """Fit clusters, and the nodes above them, to vertices (v, 3): boxes along the axes."""
+        Returns these nodes (m,), of which the root is the first one.
+        """
         columns = np.ascontiguousarray(points.T).take(nodes.vertices, axis=1)
         sides = []
         for least in (np.minimum, np.maximum):
-            side = np.empty((len(self.radius), 3))
+            side = np.empty((len(nodes.first_child), 3))
             side[nodes.clusters] = least.reduceat(columns, nodes.first_vertex, axis=1).T
             for above, left, right in nodes.levels:
                 side[above] = least(side[left], side[right])
             sides.append(side)
-        rows = np.concatenate([nodes.clusters, *(above for above, _, _ in nodes.levels)])
+        rows = np.concatenate([*(above for above, _, _ in reversed(nodes.levels)), nodes.clusters])
         low, high = sides[0][rows], sides[1][rows]
         center = low * 0.5 + high * 0.5
-        extent = length(high - low) / 2 * (1 + DISTANCE_ROUNDING)
-        self._set(rows, center, extent, extent, np.eye(3), low - center, high - center)
+        extent = length(high - low) / 2
+        extent += DISTANCE_ROUNDING * extent
+        axes = np.broadcast_to(np.eye(3), (len(rows), 3, 3))
+        return rows, cls._rounded(center, extent, axes, low - center, high - center, extent)
 
-    def measure(self, rows: Ints, corners: Floats, sizes: Ints) -> None:
-        """Fit nodes to their triangles: boxes along these, and spheres about the center of the box.
+    @classmethod
+    def measured(cls, corners: Floats, sizes: Ints) -> FittedNodes:
+        """Fit nodes (n,) to their triangles: boxes along these, and spheres about the center of the box.
 
-        rows : (n,) int64. The nodes.
-        corners : (k, 3, 3) float64. Their triangles, node by node.
+        corners : (k, 3, 3) float64. The triangles, node by node.
         sizes : (n,) int64. Number of the triangles of each, >= 1.
         """
         starts = np.cumsum(sizes) - sizes
@@ -141,16 +135,43 @@ class FittedNodes(NamedTuple):
         heights = transform_vectors(axes.repeat(sizes, axis=0)[:, None], offset)
         lowest = np.minimum.reduceat(heights.min(axis=1), starts)
         highest = np.maximum.reduceat(heights.max(axis=1), starts)
-        self._set(rows, center, radius, near, axes, lowest, highest)
+        return cls._rounded(center, radius, axes, lowest, highest, near)
 
-    def _set(
-        self, rows: Ints, center: Floats, radius: Floats, near: Floats, axes: Floats, *heights: Floats
-    ) -> None:
-        """Set the columns of nodes (n,), rounded up."""
+    @classmethod
+    def _rounded(
+        cls, center: Floats, radius: Floats, axes: Floats, lowest: Floats, highest: Floats, near: Floats
+    ) -> FittedNodes:
+        """Make nodes (n,) whose bounds are rounded up."""
         more = DISTANCE_ROUNDING * radius
-        self.center[rows], self.radius[rows], self.near_distance[rows] = center, radius + more, near + more
-        self.axes[rows], self.is_fitted[rows] = axes, True
-        self.lowest[rows], self.highest[rows] = heights[0] - more[:, None], heights[1] + more[:, None]
+        return cls(center, radius + more, axes, lowest - more[:, None], highest + more[:, None], near + more)
+
+
+class NodeBounds:
+    """Bounds of nodes (n,), fitted when they are needed, in arrays that grow: few of very many ever are.
+
+    row : (n,) int64. Row of each node among the fitted ones; -1 if it is none of these.
+    fitted : FittedNodes
+    """
+
+    def __init__(self, count: int) -> None:
+        """Start without any."""
+        self.row, self._used = np.full(count, -1), 0
+        shapes = (0, 3), 0, (0, 3, 3), (0, 3), (0, 3), 0
+        self.fitted = FittedNodes._make(np.empty(shape) for shape in shapes)
+
+    def add(self, nodes: Ints, fitted: FittedNodes) -> None:
+        """Add nodes (m,) that have been fitted."""
+        used, self._used = self._used, self._used + len(nodes)
+        if self._used > len(self.fitted.radius):
+            columns = []
+            for old in self.fitted:
+                new = np.empty((2 * self._used, *old.shape[1:]))
+                new[:used] = old[:used]
+                columns.append(new)
+            self.fitted = FittedNodes._make(columns)
+        for column, values in zip(self.fitted, fitted, strict=True):
+            column[used : self._used] = values
+        self.row[nodes] = np.arange(used, self._used)
 
 
 def _axes_of_triangles(corners: Floats, starts: Ints, sizes: Ints) -> Floats:

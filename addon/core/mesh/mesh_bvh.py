@@ -97,29 +97,30 @@ class MeshBvh:
         """Nodes of the tree."""
         return MeshNodes.of(self.tree, self.triangles) if self.rest is None else self.rest.nodes
 
-    def fit(self, fitted: FittedNodes) -> None:
-        """Fit nodes: all of a rigid mesh, and the large ones of a mesh that deforms.
+    def fit(self) -> tuple[Ints, FittedNodes]:
+        """Fit nodes: all of a rigid mesh, and the large ones of a mesh that deforms. Returns these nodes.
 
         Every triangle is inside the spheres and boxes of all nodes above it.
         """
-        if self.deforms:
-            fitted.fit_large(self.nodes, self.points)
-            fitted.radius[0] = self.sphere[1]
-        else:
-            for column, values in zip(fitted, self.kept, strict=True):
-                column[:] = values
+        return self._fit_large() if self.deforms else self._kept
+
+    def _fit_large(self) -> tuple[Ints, FittedNodes]:
+        rows, fitted = FittedNodes.large(self.nodes, self.points)
+        fitted.radius[0] = self.sphere[1]
+        return rows, fitted
 
     @cached_property
-    def kept(self) -> FittedNodes:
+    def _kept(self) -> tuple[Ints, FittedNodes]:
         """All nodes of a rigid mesh."""
-        fitted = FittedNodes.empty(len(self.nodes.first_child))
-        fitted.fit_large(self.nodes, self.points)
-        fitted.is_fitted[self.nodes.clusters] = False
-        rows = np.flatnonzero(~fitted.is_fitted)
+        large, fitted = self._fit_large()
+        above = np.setdiff1d(large, self.nodes.clusters[self.nodes.clusters > 0])
+        rows = np.setdiff1d(np.arange(len(self.nodes.first_child)), above)
         sizes = self.nodes.triangle_count[rows]
-        fitted.measure(rows, self.corners[concatenated_ranges(self.nodes.first_triangle[rows], sizes)], sizes)
-        fitted.radius[0] = self.sphere[1]
-        return fitted
+        triangles = concatenated_ranges(self.nodes.first_triangle[rows], sizes)
+        measured = FittedNodes.measured(self.corners[triangles], sizes)
+        is_above = np.isin(large, above)
+        columns = (np.concatenate([a[is_above], b]) for a, b in zip(fitted, measured, strict=True))
+        return np.append(large[is_above], rows), FittedNodes._make(columns)
 
     @cached_property
     def components(self) -> ConnectedComponents:

@@ -35,7 +35,7 @@ from ..numeric.floating_point import largest_singular_value, smallest_singular_v
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Aabb
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
-from .fitted_nodes import FittedNodes
+from .fitted_nodes import FittedNodes, NodeBounds
 from .mesh_bvh import MeshBvh
 from .triangle_mesh import TriangleMesh
 
@@ -187,7 +187,7 @@ class NodePool(NamedTuple):
     first_triangle, triangle_count : (n,) int64. Range of the triangles.
     triangles : (t, 3) int64. Vertices of the triangles of all trees, counted from the first of their mesh.
     points : (v, 3) float64 or float32. Vertices of all meshes.
-    fitted : FittedNodes
+    bounds : NodeBounds
     """
 
     roots: Ints
@@ -199,7 +199,7 @@ class NodePool(NamedTuple):
     triangle_count: Ints
     triangles: Ints
     points: NDArray[Any]
-    fitted: FittedNodes
+    bounds: NodeBounds
 
     @classmethod
     def of(cls, kinds: list[MeshBvh]) -> NodePool:
@@ -212,15 +212,13 @@ class NodePool(NamedTuple):
         if len(trees) > 1:
             columns[2] = columns[2] + _starts(counts).repeat(sizes)
         roots = _starts(sizes[tree_of])
-        if len(kinds) == 1 and not kinds[0].deforms:
-            fitted = kinds[0].kept
-        else:
-            fitted = FittedNodes.empty(int(sizes[tree_of].sum()))
-            for each, root, size in zip(kinds, roots.tolist(), sizes[tree_of].tolist(), strict=True):
-                each.fit(fitted.part(slice(root, root + size)))
+        bounds = NodeBounds(int(sizes[tree_of].sum()))
+        for each, root in zip(kinds, roots.tolist(), strict=True):
+            rows, fitted = each.fit()
+            bounds.add(root + rows, fitted)
         vertices = _starts(np.array([len(each) for each in points]))
         place = _starts(sizes)[tree_of]
-        return cls._make([roots, place, vertices, *columns, _joined(triangles), _joined(points), fitted])
+        return cls._make([roots, place, vertices, *columns, _joined(triangles), _joined(points), bounds])
 
 
 def _objects(items: Sequence[Any]) -> NDArray[Any]:
@@ -273,13 +271,13 @@ class MovingNodes(NamedTuple):
 
     def at_once(self, nodes: PosedNodes, row: Ints, node: Ints) -> tuple[Floats, Floats]:
         """Centers (n, 3) and radii (n,) of nodes (n,) of meshes in rows (n,), at one time."""
-        which = nodes.root[row] + node
-        center = _transformed(nodes, row, self.pool.fitted.center[which])
-        return center, self.pool.fitted.radius[which] * nodes.stretch[row]
+        which, fitted = self._fitted(nodes, row, node)
+        return _transformed(nodes, row, fitted.center[which]), fitted.radius[which] * nodes.stretch[row]
 
     def radii(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
         """Radii (n,) of the spheres around nodes (n,), at one time."""
-        return np.asarray(self.pool.fitted.radius[nodes.root[row] + node] * nodes.stretch[row])
+        which, fitted = self._fitted(nodes, row, node)
+        return np.asarray(fitted.radius[which] * nodes.stretch[row])
 
     def spheres(self, row: Ints, node: Ints) -> tuple[Floats, Floats, Floats]:
         """Centers (n, 3) at both ends, and the larger radii (n,), of nodes (n,) of meshes in rows (n,).
@@ -299,7 +297,7 @@ class MovingNodes(NamedTuple):
 
         radius : (n,) of the spheres
         """
-        which, fitted = nodes.root[row] + node, self.pool.fitted
+        which, fitted = self._fitted(nodes, row, node)
         local = transform_vectors(np.swapaxes(nodes.linear, 1, 2)[row], direction)
         along = transform_vectors(fitted.axes[which], local)
         box = np.maximum(along * fitted.highest[which], along * fitted.lowest[which]).sum(axis=1)
@@ -315,9 +313,8 @@ class MovingNodes(NamedTuple):
 
     def facing(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
         """Return unit vectors (n, 3) that are about the normals of the triangles of nodes (n,)."""
-        return normalized(
-            transform_vectors(nodes.linear[row], self.pool.fitted.axes[nodes.root[row] + node, 0])
-        )
+        which, fitted = self._fitted(nodes, row, node)
+        return normalized(transform_vectors(nodes.linear[row], fitted.axes[which, 0]))
 
     def corners(self, row: Ints, node: Ints) -> tuple[Floats, Floats]:
         """Corners (n, 3, 3) at both ends of triangles that are nodes (n,) of meshes in rows (n,)."""
@@ -336,8 +333,8 @@ class MovingNodes(NamedTuple):
 
     def near_distance(self, row: Ints, node: Ints) -> Floats:
         """Distances (n,) from centers of nodes (n,) within which each has a triangle, at the start."""
-        near = self.pool.fitted.near_distance[self.start.root[row] + node]
-        return np.asarray(near * self.start.stretch[row])
+        which, fitted = self._fitted(self.start, row, node)
+        return np.asarray(fitted.near_distance[which] * self.start.stretch[row])
 
     def children(self, row: Ints, node: Ints) -> tuple[Ints, Ints]:
         """First children (n,) of nodes (n,), and the numbers (n,) of children; 0 for a triangle."""
@@ -350,22 +347,27 @@ class MovingNodes(NamedTuple):
 
     def radius_of_roots(self) -> Floats:
         """Radii (m,) of the spheres around the meshes at the start."""
-        return np.asarray(self.pool.fitted.radius[self.start.root] * self.start.stretch)
+        rows = np.arange(len(self.start.root))
+        return self.radii(self.start, rows, np.zeros_like(rows))
 
     def fit(self, row: Ints, node: Ints) -> None:
         """Fit nodes (n,) of meshes that deform, which have not been needed before, at both ends."""
-        fitted = self.pool.fitted
+        pool = self.pool
         for nodes in (self.start,) if self.end is self.start else (self.start, self.end):
             which = nodes.root[row] + node
-            new = np.flatnonzero(~fitted.is_fitted[which])
+            new = np.flatnonzero(pool.bounds.row[which] < 0)
             if not len(new):
                 continue
             which, places = np.unique(which[new], return_index=True)
             place, tree = row[new[places]], nodes.tree[row[new[places]]] + node[new[places]]
-            sizes = self.pool.triangle_count[tree]
-            triangles = self.pool.triangles[concatenated_ranges(self.pool.first_triangle[tree], sizes)]
-            corners = self.pool.points[triangles + nodes.vertex[place].repeat(sizes)[:, None]]
-            fitted.measure(which, corners.astype(np.float64), sizes)
+            sizes = pool.triangle_count[tree]
+            triangles = pool.triangles[concatenated_ranges(pool.first_triangle[tree], sizes)]
+            corners = pool.points[triangles + nodes.vertex[place].repeat(sizes)[:, None]]
+            pool.bounds.add(which, FittedNodes.measured(corners.astype(np.float64), sizes))
+
+    def _fitted(self, nodes: PosedNodes, row: Ints, node: Ints) -> tuple[Ints, FittedNodes]:
+        """Return the rows (n,) of nodes (n,) among those that have been fitted, and these."""
+        return self.pool.bounds.row[nodes.root[row] + node], self.pool.bounds.fitted
 
 
 def offsets_between(
@@ -464,10 +466,13 @@ def radii_of_meshes(meshes: Meshes) -> tuple[Floats, Floats]:
     return meshes.around()[1], meshes.inner_radii() + meshes.margin
 
 
-def velocities_of_meshes(start: Meshes, end: Meshes, now: Meshes, point: Floats) -> Floats:
+def velocities_of_meshes(
+    start: Meshes, end: Meshes, now: Meshes, point: Floats, node: Ints | None = None
+) -> Floats:
     """Compute the velocities (m, 3) of points (m, 3) of meshes now (m,), in lengths per interval.
 
     start, end : Meshes, (m,). At both ends of the interval, in which all corners move in straight lines.
+    node : (m,) int64. Nodes of the triangles that the points are on, if they are known.
     """
     # A flat image of a mesh has no inverse, but each of its points has an origin.
     inverse = np.asarray(np.linalg.pinv(now.matrix[:, :3, :3]), np.float64)
@@ -475,15 +480,18 @@ def velocities_of_meshes(start: Meshes, end: Meshes, now: Meshes, point: Floats)
     end = ends_of_motion(start, end)
     velocity = transform_points(end.matrix, local) - transform_points(start.matrix, local)
     for row in np.flatnonzero(start.nodes != end.nodes).tolist():
+        if node is not None:
+            triangle = now.nodes[row].nodes.first_triangle[node[row]]
+        else:
+            nearest = closest_on_triangle(local[row], triangles_from_corners(now.nodes[row].corners))
+            triangle = length(nearest - local[row]).argmin()
         corners, first, last = (
-            transform_points(each.matrix[row], each.nodes[row].corners) for each in (now, start, end)
+            transform_points(each.matrix[row], each.nodes[row].vertices[each.nodes[row].triangles[triangle]])
+            for each in (now, start, end)
         )
-        nearest = length(
-            closest_on_triangle(point[row], triangles_from_corners(corners)) - point[row]
-        ).argmin()
         # Parts of the corners that add up to the point.
-        parts = np.linalg.pinv(np.vstack([corners[nearest].T, np.ones(3)])) @ np.append(point[row], 1.0)
-        velocity[row] = parts @ (last - first)[nearest]
+        parts = np.linalg.pinv(np.vstack([corners.T, np.ones(3)])) @ np.append(point[row], 1.0)
+        velocity[row] = parts @ (last - first)
     return velocity
 
 
