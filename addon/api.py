@@ -252,7 +252,6 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove the attribute."""
     del SceneSettings.api  # type: ignore[attr-defined]
 
 
@@ -293,7 +292,6 @@ def _completed(command: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _require_preset(preset: str) -> None:
-    """Raise SceneError for an unknown preset."""
     try:
         choice(*CONVENTIONS).check(preset)
     except ValueError as error:

@@ -104,7 +104,6 @@ class ProgressLine:
         self._width = len(text)
 
     def clear(self) -> None:
-        """Clear the line."""
         if self._stream is not None and self._width:
             self._stream.write("\r" + " " * self._width + "\r")
             self._stream.flush()
@@ -166,7 +165,6 @@ _LISTED = 20
 
 
 def print_warning(text: str) -> None:
-    """Print a warning to standard error."""
     if sys.stderr is not None:
         print(f"{PROGRAM}: {single_line(f'warning: {text}')}", file=sys.stderr)
 
@@ -298,7 +296,6 @@ def comparison_text(comparison: Comparison, names: Mapping[str, str]) -> str:
 
 
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
-    """Run `bounds`: bounds at one frame, optionally with envelopes and tracks."""
     scene, warnings, frame = _open_scene(options)
     from ..scene.jobs.bounds import BOUNDS_SHARE, bounds_in_parts
     from ..scene.settings import BoundsSettings
@@ -312,7 +309,6 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
 
 
 def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
-    """Run `contacts`: contacts over a frame range."""
     baseline = None if options.baseline is None else _load_baseline(options)
     scene, warnings, _ = _open_scene(options)
     from ..scene.jobs.contacts import find_contacts, scan_frame_share
@@ -400,7 +396,6 @@ def _print_refusal(*refusals: str) -> None:
 
 
 def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
-    """Run `check-colliders`: check collider objects, and the meshes that they enclose."""
     scene, _, frame = _open_scene(options)
     from ..scene.blender.animated import Simulations
     from ..scene.blender.frames import advance_to
@@ -418,7 +413,6 @@ def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
 
 
 def _load_baseline(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the document of --baseline."""
     name = single_line(str(options.baseline))
     if _is_output(options.baseline, options):
         raise UsageError(f"--baseline {name}: is the output file too, which would replace it")
@@ -433,7 +427,6 @@ def _load_baseline(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def validate_command(options: argparse.Namespace, out: TextIO) -> int:
-    """Run `validate`: check a document."""
     name = single_line(str(options.file))
     try:
         document = load_document(options.file, options.max_size)

@@ -73,7 +73,6 @@ class ErrorStream(io.TextIOBase):
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write text at once."""
         if self._stream is not None:
             try:
                 self._stream.write(text)
@@ -85,11 +84,9 @@ class ErrorStream(io.TextIOBase):
         return len(text)
 
     def isatty(self) -> bool:
-        """Return whether the stream is a terminal."""
         return self._stream is not None and self._stream.isatty()
 
     def fileno(self) -> int:
-        """Return the file descriptor."""
         return 2 if self._stream is None else self._stream.fileno()
 
 

@@ -24,7 +24,6 @@ _POLL_INTERVAL = 0.05
 
 
 def _with_theme_colors(gizmo: Any, context: Context) -> Any:
-    """Return the gizmo, in the colors of the theme."""
     colors = context.preferences.themes[0].user_interface
     gizmo.color, gizmo.alpha = colors.gizmo_primary, 0.7
     gizmo.color_highlight, gizmo.alpha_highlight = colors.gizmo_hi, 1.0
@@ -96,7 +95,6 @@ class COLLISION_BOUNDS_GGT_custom_shape(GizmoGroup):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether the active object has an override, and can be edited."""
         item, settings = context.object, settings_of_active(context)
         return (
             item is not None
@@ -108,7 +106,6 @@ class COLLISION_BOUNDS_GGT_custom_shape(GizmoGroup):
         )
 
     def setup(self: Any, context: Context) -> None:
-        """Create the gizmos."""
         _with_theme_colors(self.gizmos.new("COLLISION_BOUNDS_GT_outline"), context)
         self.handles = []
         for axis, sign in _SIDES:

@@ -169,7 +169,6 @@ _running: list[RunningJob] = []
 
 
 def running() -> RunningJob | None:
-    """Return the running job; None if there is none."""
     return _running[0] if _running else None
 
 
@@ -184,7 +183,6 @@ def drops_unsolved() -> bool:
 
 
 def begin() -> RunningJob:
-    """Start the state of a new job."""
     _running[:] = [RunningJob()]
     return _running[0]
 

@@ -53,7 +53,6 @@ def measure(item: bpy.types.Object, settings: SceneSettings) -> None:
 
 
 def active_with_geometry(context: bpy.types.Context) -> bpy.types.Object | None:
-    """Return the active object if its type has geometry, else None."""
     item = context.object
     return item if item is not None and item.type in MESH_LIKE else None
 

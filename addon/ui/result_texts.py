@@ -34,12 +34,10 @@ class Note(NamedTuple):
 
 
 def notes_on_bounds(results: result_store.Results) -> list[Note]:
-    """Return the notes on bounds."""
     return [] if results.bounds is None else _notes(results.bounds)
 
 
 def notes_on_contacts(results: result_store.Results, scene: bpy.types.Scene) -> list[Note]:
-    """Return the notes on contacts."""
     result = results.contacts
     if result is None:
         return []

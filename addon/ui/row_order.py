@@ -159,13 +159,11 @@ def has_rows(settings: SceneSettings) -> bool:
 
 
 def active_row(settings: SceneSettings) -> ContactRow | None:
-    """Return the active row, or None."""
     is_valid = has_rows(settings) and 0 <= settings.active_row < len(settings.rows)
     return settings.rows[settings.active_row] if is_valid else None
 
 
 def entry_of_row(settings: SceneSettings, row: ContactRow) -> Contact | Clearance:
-    """Return the contact or near miss of a row."""
     result: Any = settings.results.contacts
     entries: Sequence[Contact | Clearance] = (
         result.report.clearances if row.is_near_miss else result.report.contacts
@@ -174,6 +172,5 @@ def entry_of_row(settings: SceneSettings, row: ContactRow) -> Contact | Clearanc
 
 
 def active_entry(settings: SceneSettings) -> Contact | Clearance | None:
-    """Return the contact or near miss of the active row, or None."""
     row = active_row(settings)
     return None if row is None else entry_of_row(settings, row)

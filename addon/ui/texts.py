@@ -229,15 +229,12 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def sentences(parts: Iterable[str]) -> str:
-    """Join sentences."""
     return reduce(lambda text, part: rpt_("{text}. {sentence}", text=text, sentence=part), parts)
 
 
 def attach() -> None:
-    """Register the dictionaries of all languages."""
     bpy.app.translations.register(translations.__name__, translations.dictionaries())
 
 
 def detach() -> None:
-    """Unregister the dictionaries."""
     bpy.app.translations.unregister(translations.__name__)

@@ -79,7 +79,6 @@ class COLLISION_BOUNDS_OT_colliders_from_selection(DrawsOptions, Command, Operat
     needs = (need.idle, need.edit_mode)
 
     def run(self, context: Context) -> None:
-        """Create the colliders."""
         settings = _collider_settings(self, context)
         _show_created(self, context, make_selection_colliders(context.scene, settings))
 
@@ -97,14 +96,12 @@ class COLLISION_BOUNDS_OT_colliders_from_group(DrawsOptions, Command, Operator):
     drawn = ("group", "threshold")
 
     def run(self, context: Context) -> None:
-        """Create the colliders."""
         settings = _collider_settings(self, context)
         created = make_group_colliders(context.scene, settings, self.group, self.threshold)
         _show_created(self, context, created)
 
 
 def _show_created(operator: Operator, context: Context, created: CreatedColliders) -> None:
-    """Draw and report colliders."""
     overlay.refresh(context)
     text = sentences([created_summary(created), *input_warning_texts(created)])
     operator.report({"WARNING" if created.skipped or created.warnings else "INFO"}, text)
@@ -122,7 +119,6 @@ class COLLISION_BOUNDS_OT_remove_colliders(Command, Operator):
     needs = (need.idle, need.object_mode, _needs_colliders)
 
     def run(self, context: Context) -> str:
-        """Remove the colliders."""
         count = remove_colliders(context.scene)
         overlay.refresh(context)
         return rpt_count(count, "{count} collider removed", "{count} colliders removed")
@@ -136,7 +132,6 @@ class COLLISION_BOUNDS_OT_check_colliders(Command, Operator):
     needs = (need.idle, need.object_mode)  # meshes in Edit Mode are not up to date
 
     def run(self, context: Context) -> None:
-        """Check the colliders, and store the result for the panel."""
         settings = ColliderCheckSettings(fit=fit_settings(settings_of(context)))
         check = check_colliders(context.scene, settings)
         store_check(context.scene, check)
@@ -150,7 +145,6 @@ class COLLISION_BOUNDS_OT_clear_collider_check(Command, Operator):
     bl_options: ClassVar = {"INTERNAL"}
 
     def run(self, context: Context) -> None:
-        """Drop the stored result."""
         store_check(context.scene, None)
 
 

@@ -126,7 +126,6 @@ class OfItem(Command):
 
     @classmethod
     def description(cls, _context: Context, properties: OfItem) -> str:
-        """Return the tooltip of the item."""
         return UILayout.enum_item_description(properties, cls.option, getattr(properties, cls.option))
 
 
@@ -416,7 +415,6 @@ def _is_passed_on(context: Context, event: Event) -> bool:
 
 
 def _draw_status(header: Header, _context: Context) -> None:
-    """Draw the status bar while a job runs."""
     running = job_state.running()
     if running is None:
         return

@@ -100,7 +100,6 @@ class _Export(FileExport):
         return formats.CONVENTIONS["blender"]
 
     def run(self, context: Context) -> Outcome:
-        """Export the displayed results."""
         results = settings_of(context).results
         shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
         assert result is not None, "results are needed"

@@ -64,7 +64,6 @@ class COLLISION_BOUNDS_OT_choose_vertex_group(Command, Operator):
     group: options.option_property("vertex_group", options={"SKIP_SAVE"})
 
     def run(self, context: Context) -> None:
-        """Set the group of the scene."""
         settings_of(context).vertex_group = self.group
 
 
@@ -111,7 +110,6 @@ class COLLISION_BOUNDS_OT_clear_results(Command, Operator):
     needs = (need.idle, need.that(has_results, n_("There are no results to clear")))
 
     def run(self, context: Context) -> None:
-        """Clear bounds, contacts and the rows of the list."""
         settings = settings_of(context)
         settings.rows.clear()
         settings.result_id = ""
@@ -182,7 +180,6 @@ class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
     )
 
     def run(self, _context: Context) -> None:
-        """Stop the running job."""
         if scan := job_state.running():
             scan.stop()
 

@@ -53,7 +53,6 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
     collision: flag("Collision Response", "Copy response, group, mask and physics material")
 
     def run(self, context: Context) -> str:
-        """Copy the settings."""
         source, *targets = selected_with_geometry(context)
         names = (
             *(OWN_OPTIONS if self.settings else ()),
@@ -86,7 +85,6 @@ class COLLISION_BOUNDS_OT_measure_fit(Command, Operator):
     needs = (need.geometry,)
 
     def run(self, context: Context) -> None:
-        """Measure the fit for the panel."""
         measure(settings_of_active(context).id_data, settings_of(context))
 
 
@@ -99,7 +97,6 @@ class COLLISION_BOUNDS_OT_copy_value(Command, Operator):
     value: StringProperty(name="Value", description="Text to copy")
 
     def run(self, context: Context) -> str:
-        """Copy the text."""
         context.window_manager.clipboard = self.value
         return rpt_("Copied {value}", value=self.value)
 
@@ -170,7 +167,6 @@ class COLLISION_BOUNDS_OT_override_from_fit(_LikeActive, Operator):
     needs = (need.geometry, _needs_any_editable)
 
     def run(self, context: Context) -> set[str]:
-        """Fit the shapes and set them."""
         fitted = self._fit_selected(context, lambda item, fit: fit_override(item, self.shape, fit))
         return _set_overrides(context, fitted)
 
@@ -184,8 +180,6 @@ class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
     add: BoolProperty(**_ADD, description="Keep the custom shapes that the meshes have, and add one")
 
     def run(self, context: Context) -> set[str]:
-        """Fit the shapes to the selected vertices, and set them."""
-
         def fit_selection(evaluated: bpy.types.Object, scene_fit: FitSettings) -> Override | None:
             fit = object_fit_settings(evaluated.original, scene_fit)
             points = weights.selected_vertices(evaluated, fit.modifiers)
@@ -211,8 +205,6 @@ class COLLISION_BOUNDS_OT_override_from_group(DrawsOptions, _FitCommand, Operato
     drawn = ("group", "threshold", "shape", "add")
 
     def run(self, context: Context) -> set[str]:
-        """Fit the shapes to the vertices of the group, and set them."""
-
         def fit_group(evaluated: bpy.types.Object, scene_fit: FitSettings) -> Override:
             fit = object_fit_settings(evaluated.original, scene_fit)
             points = weights.group_vertices(evaluated, fit.modifiers, self.group, self.threshold)
@@ -264,7 +256,6 @@ class COLLISION_BOUNDS_OT_add_custom_shape(Command, Operator):
     shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
 
     def run(self, context: Context) -> set[str]:
-        """Fit the shape and add it."""
         fitted = _fitted_to_active(context, self.shape)
         return _set_overrides(context, [(context.object, fitted)], keeps_shapes=True)
 

@@ -169,13 +169,11 @@ class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
     )
 
     def invoke(self, context: Context, _event: Event) -> set[str]:
-        """Show a dialog for the comment."""
         self.comment = row_of(context)[1].comment
         outcome: Any = context.window_manager.invoke_props_dialog(self, width=400)
         return set(outcome)
 
     def draw(self, context: Context) -> None:
-        """Draw the names of the pair, and the comment, ready to type."""
         layout: Any = self.layout
         row = active_row(settings_of(context))
         for name in (row.a, row.b) if row is not None else ():
@@ -207,7 +205,6 @@ class COLLISION_BOUNDS_OT_revoke_acceptance(Command, Operator):
     needs = (need.row, need.idle, need.contacts, _needs_accepted_row)
 
     def run(self, context: Context) -> None:
-        """Remove the pair from the settings of its objects."""
         _, a, b = _pair_to_set(context)
         if a is not None and b is not None:
             _remove_pairs("accepted", full_name_of(a), full_name_of(b))
@@ -267,7 +264,6 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
     )
 
     def run(self, context: Context) -> Outcome:
-        """Move the object, and say how far."""
         settings, row = row_of(context)
         pair, result = entry_of_row(settings, row), settings.results.contacts
         assert result is not None, "rows have a result"
@@ -327,7 +323,6 @@ class COLLISION_BOUNDS_OT_select_touching(Command, Operator):
 
     @classmethod
     def description(cls, context: Context, properties: COLLISION_BOUNDS_OT_select_touching) -> str:
-        """Return the tooltip, with the full names."""
         try:
             subjects, _ = pairs_now(context)
             a, b = (valid_text(subjects[side].name) for side in (properties.a, properties.b))
@@ -404,14 +399,12 @@ class COLLISION_BOUNDS_OT_export_separation(FileExport, Operator):
     filename_ext = ".csv"
 
     def suggest(self, context: Context) -> str:
-        """Return a path next to the blend file, named after the pair."""
         curve = active_curve(settings_of(context))
         names = "_".join(map(valid_text, curve.names if curve else ()))
         file = bpy.path.clean_name(f"separation_{names}")[:200] + ".csv"
         return suggested_path(context.blend_data.filepath, file)
 
     def run(self, context: Context) -> str:
-        """Write the file."""
         curve = active_curve(settings_of(context))
         assert curve is not None, "a curve is needed"
         units, path = context.scene.unit_settings, Path(bpy.path.abspath(self.filepath))
@@ -437,7 +430,6 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
     )
 
     def run(self, context: Context) -> str:
-        """Write the keys."""
         settings, row = row_of(context)
         curve = active_curve(settings)
         assert curve is not None, "a curve is needed"

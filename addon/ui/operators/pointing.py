@@ -175,7 +175,6 @@ class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether the context is a 3D viewport with the graph."""
         return (
             context.scene is not None
             and context.area is not None
@@ -184,7 +183,6 @@ class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
         )
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Jump to the frame; a click elsewhere passes through."""
         frame = frame_at(context, (event.mouse_region_x, event.mouse_region_y))
         if frame is None:
             return {"PASS_THROUGH"}
@@ -197,7 +195,6 @@ class _OfBar(Named):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether the scene has contacts."""
         return context.scene is not None and len(settings_on(context.scene).rows) > 0
 
 
@@ -208,7 +205,6 @@ class COLLISION_BOUNDS_OT_click_bar(_OfBar, Operator):
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Jump to the start of the bar, and select the row of its pair."""
         bars = placed_bars(context)
         bar = None if bars is None else bars.bar_at(event.mouse_region_x, event.mouse_region_y)
         if bars is None or bar is None:
@@ -251,7 +247,6 @@ def _stop_timer() -> None:
 
 
 def _hide_name() -> None:
-    """Hide the name of the bar."""
     hovered.bar = None
     redraw()
 
@@ -276,7 +271,6 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove them from the keymap."""
     _stop_timer()
     for keymap, item in _keymap_items:
         keymap.keymap_items.remove(item)

@@ -76,7 +76,6 @@ class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
     needs = (need.idle, need.contacts)
 
     def run(self, context: Context) -> str:
-        """Compare, and keep the path of the report in the scene."""
         settings, before = settings_of(context), settings_of(context).baseline
         settings.baseline = self.filepath
         results, problem = compared(settings, settings.results)
@@ -95,7 +94,6 @@ class COLLISION_BOUNDS_OT_clear_baseline(Command, Operator):
     needs = (need.that(lambda context: settings_of(context).baseline, n_("There is no baseline")), need.idle)
 
     def run(self, context: Context) -> None:
-        """Forget the baseline."""
         settings = settings_of(context)
         settings.baseline = ""
         results = settings.results
@@ -118,7 +116,6 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
     needs = (need.idle,)
 
     def run(self, context: Context) -> Outcome:
-        """Read the report and fill the list."""
         path = Path(bpy.path.abspath(self.filepath))
         loaded, file = loaded_report(context.scene, read_file(path)), message_line(path.name)
         show_report(context.scene, loaded, file)

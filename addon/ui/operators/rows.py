@@ -163,7 +163,6 @@ def _find_object(layer: bpy.types.ViewLayer, name: str) -> bpy.types.Object | No
 
 
 def _direction(description: str, following: str, previous: str) -> Any:
-    """Return the definition of a direction, with the tooltips of both."""
     items = ("NEXT", "Next", following), ("PREVIOUS", "Previous", previous)
     return EnumProperty(name="Direction", description=description, items=items, options={"SKIP_SAVE"})
 
@@ -213,7 +212,6 @@ class COLLISION_BOUNDS_OT_go_to_interval(OfItem, Operator):
     )
 
     def run(self, context: Context) -> Outcome:
-        """Jump to the start of the next or previous interval."""
         settings, row = row_of(context)
         starts, now, is_next = starts_of_row(settings, row), playhead(context.scene), self.direction == "NEXT"
         target = interval_at(starts, now) + (1 if is_next else -1)
@@ -236,7 +234,6 @@ class COLLISION_BOUNDS_OT_sort_contacts(Command, Operator):
     column: EnumProperty(**SORT_BY, options={"SKIP_SAVE"})
 
     def run(self, context: Context) -> None:
-        """Sort by the column, or reverse the order."""
         contact_list = settings_of(context).contact_list
         contact_list.reverse = contact_list.sort_by == self.column and not contact_list.reverse
         contact_list.sort_by = self.column
@@ -253,7 +250,6 @@ class COLLISION_BOUNDS_OT_frame_pair(Command, Operator):
     needs = (need.rows, need.row, need.that(_is_viewport, n_("Only available in a 3D viewport")))
 
     def run(self, context: Context) -> None:
-        """Select the pair and frame it."""
         settings, row = row_of(context)
         if not select_pair(context, settings, row):
             raise SceneError("; ".join(selection_problems(context, settings, row)))
@@ -267,7 +263,6 @@ class COLLISION_BOUNDS_OT_show_hidden_rows(Command, Operator):
     needs = (need.rows,)
 
     def run(self, context: Context) -> None:
-        """Show all rows."""
         rows = settings_of(context).rows
         rows.foreach_set("hidden", np.zeros(len(rows), dtype=bool))
 
@@ -280,7 +275,6 @@ class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
     needs = (need.contacts,)
 
     def run(self, context: Context) -> str:
-        """Copy the table to the clipboard."""
         result = settings_of(context).results.contacts
         assert result is not None, "contacts are needed"
         context.window_manager.clipboard = result.contacts_table(result.document())
@@ -383,7 +377,6 @@ class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
     )
 
     def run(self, context: Context) -> str:
-        """Add the markers, or remove them."""
         scene: Scene = context.scene
         if self.action == "REMOVE" or (self.action == "TOGGLE" and has_markers(scene)):
             return rpt_count(remove_markers(scene), "{count} marker removed", "{count} markers removed")

@@ -127,7 +127,6 @@ class DrawData:
 
     @cached_property
     def by_mesh(self) -> dict[UnitMesh, Instances]:
-        """The instances of each unit mesh."""
         meshes = self.instances.meshes
         return {mesh: self.instances.take(meshes == index) for index, mesh in enumerate(UNIT_MESHES)}
 

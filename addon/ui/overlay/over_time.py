@@ -161,7 +161,6 @@ class ActivePair(NamedTuple):
 
 
 def active_pair(settings: SceneSettings) -> ActivePair | None:
-    """Return the pair of the active row; None without one."""
     entry = active_entry(settings)
     result = settings.results.contacts
     if entry is None or result is None:
@@ -325,7 +324,6 @@ def frame_at(context: Any, mouse: tuple[float, float]) -> float | None:
 
 
 def _is_shown(context: Any) -> bool:
-    """Return whether the viewport of the context shows the graph."""
     settings = context.scene and settings_on(context.scene)
     return bool(
         settings
@@ -336,7 +334,6 @@ def _is_shown(context: Any) -> bool:
 
 
 def draw_large_graph() -> None:
-    """Draw the graph into the region that Blender is drawing."""
     context: Any = bpy.context
     place = _Place.of(context) if _is_shown(context) else None
     if place is None:
@@ -371,7 +368,6 @@ def draw_large_graph() -> None:
 
 
 def _draw_axes(place: _Place, axes: GraphAxes, context: Any, color: tuple[float, ...]) -> None:
-    """Draw the zero line, and lines with numbers."""
     scale = context.preferences.system.ui_scale
     left, bottom, right, top = place.plot
     values = ticks(axes.low, axes.high, max(int((top - bottom) / (_VALUE_SPACE * scale)), 1))

@@ -263,7 +263,6 @@ def _snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> FrameSnapsh
 
 
 def _machine_of(result_id: str) -> StalenessMachine:
-    """Return the state machine of a result, new if it has none."""
     if result_id not in state.staleness:
         is_stale = result_store.get(result_id).stale
         state.staleness[result_id] = StalenessMachine(Staleness.STALE if is_stale else Staleness.FRESH)

@@ -101,7 +101,6 @@ def sphere_lines(segments: int) -> UnitLines:
 
 
 def box_lines(_segments: int = 0) -> UnitLines:
-    """Return the twelve edges of the box."""
     start, end = _CORNERS[_EDGES[:, 0]], _CORNERS[_EDGES[:, 1]]
     axes = _EDGES[:, 1] - _EDGES[:, 0]  # an edge along axis k joins corners that differ by 2^k
     is_next, is_last = (np.eye(3)[(axes.astype(int) // 2 + step) % 3] for step in (1, 2))
@@ -128,7 +127,6 @@ def cap_lines(segments: int) -> UnitLines:
 
 
 def segment_lines(_segments: int = 0) -> UnitLines:
-    """Return the segment."""
     zero = np.zeros((1, 3))
     return _straight_lines(-_UP[None], _UP[None], zero, zero)
 
@@ -169,12 +167,10 @@ def tube_faces(sides: int) -> SurfaceMesh:
 
 
 def cylinder_faces(sides: int) -> SurfaceMesh:
-    """Return a cylinder of the given number of sides."""
     return _prism_faces(_arc(_X, _Y, sides).points)
 
 
 def box_faces(_segments: int = 0) -> SurfaceMesh:
-    """Return the six faces of the box."""
     return _prism_faces(_CORNERS[[0, 1, 3, 2]] * (1, 1, 0))
 
 

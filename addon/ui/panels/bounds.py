@@ -26,7 +26,6 @@ class COLLISION_BOUNDS_PT_bounds(sidebar.Tab, Panel):
     bl_label = "Bounds"
 
     def draw_header_preset(self, _context: Context) -> None:
-        """Draw the presets button."""
         COLLISION_BOUNDS_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
@@ -73,7 +72,6 @@ class COLLISION_BOUNDS_PT_fit_settings(sidebar.BoundsTab, Panel):
         self.layout.label(text=text, translate=False)
 
     def draw(self, context: Context) -> None:
-        """Draw padding, axes of boxes, vertex group, and the shapes to add."""
         settings, layout = settings_of(context), self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(settings, "padding")
@@ -103,7 +101,6 @@ class COLLISION_BOUNDS_MT_vertex_groups(Menu):
     bl_label = "Vertex Group"
 
     def draw(self, context: Context) -> None:
-        """Draw an entry for each group."""
         for group in _vertex_groups(context):
             name = name_of(group)
             entry: Any = self.layout.operator(
@@ -118,7 +115,6 @@ class COLLISION_BOUNDS_PT_swept_bounds(sidebar.BoundsTab, Panel):
     bl_label = "Swept Bounds"
 
     def draw(self, context: Context) -> None:
-        """Draw the button, and how many objects have swept bounds."""
         layout, settings = self.layout, settings_of(context)
         layout.operator("collision_bounds.compute_envelope", icon="CON_FOLLOWPATH")
         found = envelopes_on(settings)
@@ -138,7 +134,6 @@ class COLLISION_BOUNDS_PT_bounds_warnings(sidebar.Popover, Panel):
     bl_label = "Warnings"
 
     def draw(self, context: Context) -> None:
-        """Draw the warnings in full."""
         sidebar.draw_warnings(self.layout, _warnings(settings_of(context)))
 
 
@@ -148,13 +143,11 @@ class COLLISION_BOUNDS_PT_bounds_notes(sidebar.Popover, Panel):
     bl_label = "Notes"
 
     def draw(self, context: Context) -> None:
-        """Draw the notes in full."""
         results = settings_of(context).results
         sidebar.draw_warnings(self.layout, [note.text for note in notes_on_bounds(results)], "INFO")
 
 
 def _vertex_groups(context: Context) -> Sequence[Any]:
-    """Return the vertex groups of the active object."""
     return () if context.object is None else context.object.vertex_groups  # type: ignore[return-value]
 
 

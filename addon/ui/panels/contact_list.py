@@ -81,7 +81,6 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
             cell.label(text=text, translate=False)
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
-        """Draw the search field."""
         contact_list, line = settings_of(context).contact_list, layout.row(align=True)
         line.prop(contact_list, "search", text="", icon="VIEWZOOM")
         line.prop(contact_list, "selected_only", text="", icon="RESTRICT_SELECT_OFF")
@@ -234,7 +233,6 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
 
 
 def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:
-    """Return text and icon of each line."""
     problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
     names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
     if row.is_near_miss:

@@ -66,7 +66,6 @@ class COLLISION_BOUNDS_PT_contact_warnings(sidebar.Popover, Panel):
     bl_label = "Warnings"
 
     def draw(self, context: Context) -> None:
-        """Draw the warnings in full."""
         sidebar.draw_warnings(self.layout, _warnings(settings_of(context)))
 
 
@@ -76,7 +75,6 @@ class COLLISION_BOUNDS_PT_contact_notes(sidebar.Popover, Panel):
     bl_label = "Notes"
 
     def draw(self, context: Context) -> None:
-        """Draw the notes in full."""
         results = settings_of(context).results
         sidebar.draw_warnings(
             self.layout, [note.text for note in notes_on_contacts(results, context.scene)], "INFO"
@@ -132,7 +130,6 @@ class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
     bl_ui_units_x = 24  # names in full, up to about 25 characters each
 
     def draw(self, context: Context) -> None:
-        """Draw the file, and the first of the contacts that are new or gone."""
         settings = settings_of(context)
         results, column = settings.results, self.layout.column(align=True)
         file = valid_text(bpy.path.basename(settings.baseline))
@@ -167,7 +164,6 @@ def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
 
 
 def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -> None:
-    """Draw the list, its buttons and the details."""
     results = settings.results
     if results.contacts is None or not settings.rows:
         if results.contacts is not None:
@@ -205,7 +201,6 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
 
 
 def _warnings(settings: SceneSettings) -> list[str]:
-    """Return warnings about partial or outdated results."""
     results = settings.results
     assert results.contacts is not None, "only called with contacts"
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []

@@ -44,7 +44,6 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Draw the button to create colliders, that to remove them, and the options."""
         layout = with_button(
             self.layout,
             "collision_bounds.create_colliders",
@@ -195,14 +194,12 @@ class glTF2ExportUserExtension:
 
 
 def _extensions() -> list[GltfExtension]:
-    """Return the extensions that are on in the dialog's scene."""
     settings = settings_on(bpy.context.scene).gltf
     names: tuple[GltfExtension, ...] = ("omi", "khr")
     return [name for name in names if getattr(settings, name)]
 
 
 def draw_gltf_options(context: Context, layout: UILayout) -> None:
-    """Draw the options in the export dialog."""
     body = folded(layout, "COLLISION_BOUNDS_gltf_export", n_("Collision Bounds"))
     if body is None:
         return
@@ -228,7 +225,6 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove the options from the dialog."""
     if (dialogs := _dialogs()) is not None:
         dialogs.pop(PACKAGE, None)
 

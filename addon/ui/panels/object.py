@@ -46,7 +46,6 @@ class _OfActive:
 
 
 def _draw_reason(layout: UILayout, context: Context) -> None:
-    """Draw the reason why there is nothing to set."""
     item = context.object
     shown = None if item is None or item.instance_type != "COLLECTION" else item.instance_collection
     if item is None:
@@ -65,7 +64,6 @@ class _ObjectSettings(_OfActive):
     bl_label = "Object Settings"
 
     def draw_header(self, context: Context) -> None:
-        """Draw the switch."""
         settings = settings_of_active(context)
         row = self.layout.row()
         row.enabled = settings is not None
@@ -107,7 +105,6 @@ class _CustomShape(_OfActive):
     bl_label = "Custom Shape"
 
     def draw_settings(self, context: Context, settings: Any) -> None:
-        """Draw the kind of shape, its position and size."""
         layout = self.layout
         row = layout.row(align=True)
         labels = {"none": iface_("Fitted"), "box": meaning_("Box"), "sphere": meaning_("Sphere")}
@@ -177,7 +174,6 @@ class _Physics(_InProperties):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether the active object has geometry."""
         return active_with_geometry(context) is not None
 
 
@@ -226,7 +222,6 @@ class COLLISION_BOUNDS_PT_measurements(BoundsTab, Panel):
     bl_label = "Measurements"
 
     def draw(self, context: Context) -> None:
-        """Draw the measurements, or a button to measure."""
         layout, item = self.layout, active_with_geometry(context)
         if item is None:
             _draw_reason(layout, context)
@@ -321,10 +316,8 @@ class COLLISION_BOUNDS_PT_collection(_InProperties, Panel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether a collection other than the scene collection is active."""
         return context.collection is not None and context.collection != context.scene.collection
 
     def draw(self, context: Context) -> None:
-        """Draw the switch."""
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
         self.layout.prop(getattr(context.collection, SETTINGS_PROPERTY), "merge_bounds")

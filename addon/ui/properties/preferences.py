@@ -75,7 +75,6 @@ class Preferences(AddonPreferences):
     )
 
     def draw(self, _context: Context) -> None:
-        """Draw the preferences."""
         layout = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column()
@@ -145,7 +144,6 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove the sections."""
     bpy.utils.unregister_manual_map(_manual_map)
 
 

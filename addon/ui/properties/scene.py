@@ -132,7 +132,6 @@ class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
 
     @property
     def shapes_drawn(self) -> tuple[DrawnShape, ...]:
-        """Return the shapes that are shown."""
         return tuple(name for name, switch in SWITCHES.items() if getattr(self, switch))
 
 
@@ -217,7 +216,6 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
 
 
 def _is_in_scene(self: Any, item: bpy.types.Object | bpy.types.Collection) -> bool:
-    """Return whether the scene of the settings contains a collection or an object."""
     scene = self.id_data
     if isinstance(item, bpy.types.Object):
         return item.name in scene.objects
@@ -374,7 +372,6 @@ class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
 
     @property
     def bound_shapes(self) -> tuple[BoundShape, ...]:
-        """Return the shapes that Compute Bounds fits."""
         return (*DEFAULT_SHAPES, *(name for name in BOUND_SHAPES if name in self.added_shapes))
 
     @property
@@ -389,7 +386,6 @@ class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
 
 
 def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:
-    """Return the settings of the context's scene."""
     return settings_on(context.scene)
 
 
@@ -422,12 +418,10 @@ def is_alone(context: Context) -> bool:
 
 
 def has_results(context: Context) -> bool:
-    """Return whether the context's scene has results."""
     return context.scene is not None and settings_of(context).results.bounds is not None
 
 
 def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
-    """Return the settings of the contacts job."""
     frames = (settings.frame_start, settings.frame_end, settings.frame_step)
     patterns = {
         option.name: settings.names_of_option(name)
@@ -447,17 +441,14 @@ def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
 
 
 def attach() -> None:
-    """Register the settings of scenes."""
     bpy.types.Scene.collision_bounds = PointerProperty(type=COLLISION_BOUNDS_PG_scene)  # type: ignore[attr-defined]
 
 
 def detach() -> None:
-    """Unregister the settings of scenes."""
     del bpy.types.Scene.collision_bounds  # type: ignore[attr-defined]
 
 
 def settings_on(scene: bpy.types.Scene) -> COLLISION_BOUNDS_PG_scene:
-    """Return the settings of a scene."""
     return scene.collision_bounds  # type: ignore[attr-defined]
 
 
