@@ -152,7 +152,6 @@ def swept_count(result: Result, translate: Callable[..., str] = rpt_count) -> st
 
 def partial_result_text(result: Result) -> str:
     """Return where a partial result ends, as text."""
-    assert result.partial is not None, "only called with partial results"
     if result.partial.planned_end != result.time.end:
         return rpt_("Stopped at frame {frame:g}: later contacts unknown", frame=result.time.end)
     one = n_("Stopped: {count} contact not verified on meshes")

@@ -30,7 +30,6 @@ def fill_rows(settings: SceneSettings, result: Result) -> None:
     Contacts come first, by time, those at the start after the others; near misses follow, by gap. No row
     becomes active, so the playhead stays.
     """
-    assert result.scanned is not None and result.report is not None, "rows are made from a report"
     settings.rows.clear()
     settings.active_row = -1
     names = [subject.name for subject in result.subjects]
@@ -89,7 +88,6 @@ def _columns_of(result_id: str) -> _Columns:
     """Return the columns of a result with a report."""
     results = result_store.get(result_id)
     result, comparison = results.contacts, results.comparison
-    assert result is not None and result.report is not None, "rows are made from a report"
     contacts = result.report.contacts.pairs.take(_contact_order(result.report))
     near, subjects = result.report.clearances.pairs, list(result.subjects)
     sides = zip([*contacts.a, *near.a], [*contacts.b, *near.b], strict=True)

@@ -102,7 +102,6 @@ class _Export(FileExport):
     def run(self, context: Context) -> Outcome:
         results = settings_of(context).results
         shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
-        assert result is not None, "results are needed"
         path = Path(bpy.path.abspath(self.filepath))
         document = result.document(formats.convention_for(self.file_format, self.convention()), self.decimals)
         extensions = getattr(self, "extensions", DEFAULT_GLTF_EXTENSIONS)

@@ -148,7 +148,6 @@ class COLLISION_BOUNDS_OT_find_contacts(options.HasOptions, ModalJob, Operator):
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> Outcome:
         settings = settings_of(context)
         result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
-        assert result.report is not None, "this job always reports"
         before = settings.results
         if self.selection.selected_only and not result.has_pairs and before.contacts is not None:
             # A click on a row and a look at one of its objects must not cost the contacts of a long scan.
@@ -186,7 +185,6 @@ class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
 
 def _summary(result: Result, comparison: Comparison | None) -> str:
     """Return the numbers of the report: contacts, objects, skipped overlaps, and what the baseline says."""
-    assert result.report is not None, "this job always reports"
     contacts = rpt_("No contacts")
     if count := len(result.report.contacts):
         parts = [rpt_count(count, "{count} contact", "{count} contacts")]

@@ -35,7 +35,7 @@ from ...scene.subjects.subject import Subject
 from ...translations import CONTEXT
 from .. import job_state
 from ..overlay import handlers as overlay
-from ..overlay.over_time import ActivePair, active_curve, active_pair
+from ..overlay.over_time import active_curve, active_pair
 from ..overlay.state import CachedOverlay, find_overlay, object_by_uid, redraw
 from ..properties.scene import contact_settings, settings_of
 from ..row_order import active_row, entry_of_row
@@ -116,7 +116,6 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
         """Add the pair to the settings of one of its objects, and drop it from the results."""
         settings = settings_of(context)
         before = settings.results
-        assert before.contacts is not None, "rows have a result"
         names, a, b = _pair_to_set(context)
         if a is None or b is None:
             text = n_("{name} is not in the view layer: only pairs of objects can be ignored")
@@ -242,7 +241,6 @@ def _show_accepted(context: Context) -> None:
     """Show the results of the scene with what is accepted now, compared again. The active row stays."""
     settings = settings_of(context)
     results, active = settings.results, settings.active_row
-    assert results.contacts is not None, "contacts are needed"
     results = replace(results, contacts=results.contacts.with_accepted_pairs())
     show_changed_results(context, settings, compared(settings, results)[0], active)
 
@@ -266,7 +264,6 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
     def run(self, context: Context) -> Outcome:
         settings, row = row_of(context)
         pair, result = entry_of_row(settings, row), settings.results.contacts
-        assert result is not None, "rows have a result"
         objects = [item for _, item in pair_of_row(context.view_layer, settings, row)]
         second = self.moved == "SECOND" or (
             self.moved == "ACTIVE" and context.view_layer.objects.active != objects[0]
@@ -362,11 +359,11 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
 
     def _create_job(self, context: Context) -> Job:
         settings = settings_of(context)
-        active = active_pair(settings)
-        assert active is not None, "a pair is needed"
-        used = result_store.get(active.result_id).scan_settings or contact_settings(settings)
         # The pair is that of the click: another row may be active when the job begins.
-        return _recorded(active, separation_over_time(context.scene, active.result, used, active.pair))
+        pair, results = active_pair(settings), settings.results
+        used = results.scan_settings or contact_settings(settings)
+        job = separation_over_time(context.scene, results.contacts, used, pair)
+        return _recorded(results.separations, pair, job)
 
     def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> None:
         overlay.refresh(context)
@@ -375,18 +372,17 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
             context.area.tag_redraw()
 
 
-def _recorded(active: ActivePair, job: Job) -> Job:
+def _recorded(separations: dict[tuple[int, int], Any], pair: tuple[int, int], job: Job) -> Job:
     """Run a job, and keep its curve, or the reason why there is none."""
-    separations = result_store.get(active.result_id).separations
-    found = separations.get(active.pair)
+    found = separations.get(pair)
     known = None if isinstance(found, str) else found
-    separations[active.pair] = known or message("Stopped: click Compute")
+    separations[pair] = known or message("Stopped: click Compute")
     try:
         curve = yield from job
     except CollisionBoundsError as error:
-        separations[active.pair] = known or error.message
+        separations[pair] = known or error.message
         raise
-    separations[active.pair] = curve
+    separations[pair] = curve
     return curve
 
 
@@ -406,7 +402,6 @@ class COLLISION_BOUNDS_OT_export_separation(FileExport, Operator):
 
     def run(self, context: Context) -> str:
         curve = active_curve(settings_of(context))
-        assert curve is not None, "a curve is needed"
         units, path = context.scene.unit_settings, Path(bpy.path.abspath(self.filepath))
         has_units = units.system != "NONE"
         lengths = curve.values * (units.scale_length if has_units else 1.0)
@@ -432,7 +427,6 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
     def run(self, context: Context) -> str:
         settings, row = row_of(context)
         curve = active_curve(settings)
-        assert curve is not None, "a curve is needed"
         name, item = pair_of_row(context.view_layer, settings, row)[int(self.target == "SECOND")]
         if item is None:
             text = n_("{name} is no longer in the scene: choose the other object")

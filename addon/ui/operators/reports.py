@@ -50,7 +50,6 @@ def show_changed_results(
 ) -> None:
     """Store and show results that replace those of the scene; the row `active` is active then, if not -1."""
     settings.result_id = result_store.put(results)
-    assert results.contacts is not None, "only called with contacts"
     fill_rows(settings, results.contacts)
     with playhead_stays():
         settings.active_row = active
@@ -83,7 +82,6 @@ class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
             settings.baseline = before
             raise SceneError(problem)
         show_changed_results(context, settings, results)
-        assert results.comparison is not None, "compared without a problem"
         return baseline_counts(results.comparison)
 
 

@@ -101,7 +101,6 @@ def pair_of_row(
 ) -> list[tuple[str, bpy.types.Object | None]]:
     """Return name and object of both sides of a row; for an instance, those of the object that creates it."""
     pair, result = entry_of_row(settings, row), settings.results.contacts
-    assert result is not None, "rows have a result"
     known = subject_identities(settings.result_id, result)
     names = [(result.subjects[side].key[0], known[side].owner) for side in (pair.a, pair.b)]
     # By session_uid, because objects may have been renamed since the scan.
@@ -276,7 +275,6 @@ class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
 
     def run(self, context: Context) -> str:
         result = settings_of(context).results.contacts
-        assert result is not None, "contacts are needed"
         context.window_manager.clipboard = result.contacts_table(result.document())
         return rpt_("Contacts copied as text")
 

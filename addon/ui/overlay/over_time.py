@@ -23,12 +23,11 @@ from ...formats.wording import message_line, valid_text
 from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from ...scene.jobs.pair_separation import SeparationCurve
-from ...scene.jobs.result import Result
 from .. import job_state
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, settings_on
 from ..row_order import active_entry, has_rows
-from ..texts import iface_, length_text, n_, shortened, translated
+from ..texts import iface_, length_text, shortened, translated
 from . import flat
 
 _BELOW_TOP = 26.0
@@ -91,7 +90,6 @@ class ContactBars(NamedTuple):
 def bars_of(result_id: str) -> ContactBars:
     """Return the bars of a result with a report."""
     result = result_store.get(result_id).contacts
-    assert result is not None and result.report is not None, "bars are of contacts"
     order = np.argsort(-result.report.contacts.pairs.depth, kind="stable")
     contacts = result.report.contacts.take(order)
     spans, rows = contacts.intervals, contacts.owners
@@ -129,7 +127,6 @@ def draw_bars() -> None:
     bar, result = hovered.bar, settings_on(context.scene).results.contacts
     if bar is None or hovered.region != context.region.as_pointer() or bar >= len(bars.spans):
         return
-    assert result is not None and result.report is not None, "bars are of contacts"
     contact = result.report.contacts[int(bars.contacts[bar])]
     a, b = (valid_text(result.subjects[side].key[0]) for side in (contact.a, contact.b))
     start, end = (f"{frame:.2f}" for frame in bars.spans[bar].tolist())
@@ -149,45 +146,30 @@ class _Hovered:
 hovered = _Hovered()
 
 
-_STALE = n_("The scene changed: find contacts again")
-
-
-class ActivePair(NamedTuple):
-    """The pair of the active row: id of the result, the result, and the indices of both subjects."""
-
-    result_id: str
-    result: Result
-    pair: tuple[int, int]
-
-
-def active_pair(settings: SceneSettings) -> ActivePair | None:
+def active_pair(settings: SceneSettings) -> tuple[int, int] | None:
+    """Return the indices of the subjects of the active row; None without one."""
     entry = active_entry(settings)
-    result = settings.results.contacts
-    if entry is None or result is None:
-        return None
-    return ActivePair(settings.result_id, result, (entry.a, entry.b))
+    return None if entry is None else (entry.a, entry.b)
 
 
 def active_curve(settings: SceneSettings) -> SeparationCurve | None:
     """Return the separation of the pair of the active row, if it has been computed."""
-    active = active_pair(settings)
-    found = result_store.get(active.result_id).separations.get(active.pair) if active else None
+    found = settings.results.separations.get(active_pair(settings))
     return found if isinstance(found, SeparationCurve) else None
 
 
 def request_missing(settings: SceneSettings) -> str:
     """Return why the active row has no curve yet, in a few words, and compute it soon if it can be."""
-    active = active_pair(settings)
+    pair, results = active_pair(settings), settings.results
     if job_state.running():
         return iface_("Computing")
-    if active is None:
+    if pair is None:
         return iface_("Click a row")
-    kept = result_store.get(active.result_id)
-    if kept.stale:
-        return iface_(_STALE)
-    if isinstance(problem := kept.separations.get(active.pair), str):
+    if results.stale:
+        return iface_("The scene changed: find contacts again")
+    if isinstance(problem := results.separations.get(pair), str):
         return message_line(translated(problem))
-    if any(active.result.subjects[index].id in active.result.played for index in active.pair):
+    if any(results.contacts.subjects[index].id in results.contacts.played for index in pair):
         # The scene of the user is played for them, which takes long.
         return iface_("Click Compute: the scene is played")
     if not bpy.app.background and not bpy.app.timers.is_registered(_compute):
@@ -314,7 +296,7 @@ def frame_at(context: Any, mouse: tuple[float, float]) -> float | None:
     """Return the frame at a pixel of a viewport's region; None outside of the graph, or without a curve."""
     curve = active_curve(settings_on(context.scene)) if _is_shown(context) else None
     place = _Place.of(context) if curve is not None else None
-    if curve is None or place is None:
+    if place is None:
         return None
     left, bottom, right, top = place.whole
     if not (left <= mouse[0] <= right and bottom <= mouse[1] <= top):

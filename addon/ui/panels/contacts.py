@@ -112,7 +112,6 @@ def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.Runni
     elif not results.contacts.has_pairs:
         column.label(text="Only one object was checked", icon="INFO")
     else:
-        assert results.contacts.report is not None, "contacts have a report"
         count = len(results.contacts.report.contacts)
         text = iface_count(count, "{count} contact of bounds", "{count} contacts of bounds")
         column.label(text=text if count else iface_("No contacts"), translate=False, icon="CHECKMARK")
@@ -202,7 +201,6 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
 
 def _warnings(settings: SceneSettings) -> list[str]:
     results = settings.results
-    assert results.contacts is not None, "only called with contacts"
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []
     texts += input_warning_texts(results.contacts)
     if results.stale:
