@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Operator
 
 from ...core import CollisionBoundsError
@@ -31,7 +31,7 @@ from ...scene.errors import SceneError, describe_error
 from ...translations import CONTEXT
 from ..kept_checks import measure, measure_active, settings_of_active
 from ..overlay import handlers as overlay
-from ..properties.options import CHOSEN_GROUP, flag, option_property
+from ..properties.options import CHOSEN_GROUP, flag, one_of, option_property
 from ..properties.scene import fit_settings, settings_of
 from ..texts import error_text, joined, n_, rpt_, rpt_count
 from . import need
@@ -114,16 +114,7 @@ def _copy(source: Any, target: Any, names: Iterable[str]) -> None:
         setattr(target, name, getattr(source, name))
 
 
-_FITTED_SHAPE = {
-    "name": "Shape",
-    "description": "Shape to start with",
-    "translation_context": CONTEXT,
-    "items": (("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
-    "options": {"SKIP_SAVE"},
-}
-
-
-_ADD = {"name": "Add", "translation_context": CONTEXT, "options": {"SKIP_SAVE"}}
+_MORE = {"translation_context": CONTEXT, "options": {"SKIP_SAVE"}}
 
 
 _needs_any_editable = need.that(
@@ -134,7 +125,13 @@ _needs_any_editable = need.that(
 class _FitCommand(Command):
     """Base of the operators that fit custom shapes."""
 
-    shape: EnumProperty(**_FITTED_SHAPE)
+    shape: one_of(
+        "Shape",
+        "Shape to start with",
+        ("box", "Box", "A box along the object's own axes"),
+        ("sphere", "Sphere", "A sphere"),
+        **_MORE,
+    )
 
     def _fit_selected(
         self, context: Context, read: Callable[..., Any] = vertex_positions
@@ -178,7 +175,7 @@ class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
     bl_label = "Custom Shape from Selection"
     needs = (need.idle, need.edit_mode)
 
-    add: BoolProperty(**_ADD, description="Keep the custom shapes that the meshes have, and add one")
+    add: flag("Add", "Keep the custom shapes that the meshes have, and add one", **_MORE)
 
     def run(self, context: Context) -> set[str]:
         edited, read = weights.objects_in_edit_mode(), weights.selected_vertices
@@ -197,7 +194,7 @@ class COLLISION_BOUNDS_OT_override_from_group(DrawsOptions, _FitCommand, Operato
 
     group: StringProperty(**CHOSEN_GROUP)
     threshold: option_property("group_threshold")
-    add: BoolProperty(**_ADD, description="Keep the custom shapes that the objects have, and add one")
+    add: flag("Add", "Keep the custom shapes that the objects have, and add one", **_MORE)
 
     drawn = ("group", "threshold", "shape", "add")
 
@@ -213,16 +210,13 @@ class COLLISION_BOUNDS_OT_set_custom_shape(OfItem, Operator):
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
     needs = (need.geometry, need.editable)
 
-    shape: EnumProperty(
-        name="Shape",
-        description="Shape that replaces the mesh",
-        translation_context=CONTEXT,
-        items=(
-            ("none", "Fitted", "Use bounds that are fitted to the mesh"),
-            ("box", "Box", "Use a box that you can change. It starts as the fitted one"),
-            ("sphere", "Sphere", "Use a sphere that you can change. It starts as the fitted one"),
-        ),
-        options={"SKIP_SAVE"},
+    shape: one_of(
+        "Shape",
+        "Shape that replaces the mesh",
+        ("none", "Fitted", "Use bounds that are fitted to the mesh"),
+        ("box", "Box", "Use a box that you can change. It starts as the fitted one"),
+        ("sphere", "Sphere", "Use a sphere that you can change. It starts as the fitted one"),
+        **_MORE,
     )
     option = "shape"
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty, IntProperty, StringProperty
+from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
 from mathutils import Matrix
 
@@ -37,6 +37,7 @@ from .. import job_state
 from ..overlay import handlers as overlay
 from ..overlay.over_time import active_curve, active_pair
 from ..overlay.state import CachedOverlay, find_overlay, object_by_uid, redraw
+from ..properties.options import one_of
 from ..properties.scene import contact_settings, settings_of
 from ..row_order import active_row, entry_of_row
 from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
@@ -251,13 +252,11 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
     bl_label = "Move Apart"
     needs = (need.idle, need.row)
 
-    moved: EnumProperty(
-        name="Move",
-        description="Object to move",
-        items=(
-            ("ACTIVE", "Active Object", "The active object if it is one of the pair, otherwise the second"),
-            *_SIDES,
-        ),
+    moved: one_of(
+        "Move",
+        "Object to move",
+        ("ACTIVE", "Active Object", "The active object if it is one of the pair, otherwise the second"),
+        *_SIDES,
         options={"SKIP_SAVE"},
     )
 
@@ -416,7 +415,7 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
     bl_label = "Key Separation"
     needs = (need.idle, need.row, _needs_curve)
 
-    target: EnumProperty(name="Object", description="Object that gets the property", items=_SIDES)
+    target: one_of("Object", "Object that gets the property", *_SIDES)
     property_name: StringProperty(
         name="Property",
         description="Name of the custom property. One of this name is replaced, with its keys",

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty
 from bpy.types import Context, Operator, Scene
 
 from ...core import Contact
@@ -26,8 +25,8 @@ from ...scene.blender.mesh_data import copied
 from ...scene.errors import SceneError
 from ...translations import CONTEXT
 from ..overlay.state import object_by_uid, subject_identities
-from ..properties.contact_list import SORT_BY, ContactRow
-from ..properties.options import flag
+from ..properties.contact_list import ContactRow, sorting
+from ..properties.options import flag, one_of
 from ..properties.scene import SceneSettings, settings_of, settings_on
 from ..row_order import active_row, entry_of_row, has_rows, sorted_and_filtered
 from ..texts import n_, rpt_, rpt_count
@@ -163,7 +162,7 @@ def _find_object(layer: bpy.types.ViewLayer, name: str) -> bpy.types.Object | No
 
 def _direction(description: str, following: str, previous: str) -> Any:
     items = ("NEXT", "Next", following), ("PREVIOUS", "Previous", previous)
-    return EnumProperty(name="Direction", description=description, items=items, options={"SKIP_SAVE"})
+    return one_of("Direction", description, *items, options={"SKIP_SAVE"})
 
 
 class COLLISION_BOUNDS_OT_go_to_contact(OfItem, Operator):
@@ -230,7 +229,7 @@ class COLLISION_BOUNDS_OT_sort_contacts(Command, Operator):
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
     needs = (need.rows,)
 
-    column: EnumProperty(**SORT_BY, options={"SKIP_SAVE"})
+    column: sorting(options={"SKIP_SAVE"})
 
     def run(self, context: Context) -> None:
         contact_list = settings_of(context).contact_list
@@ -357,15 +356,13 @@ class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
     bl_label = "Contact Markers"
     needs = (need.that(_has_contacts_or_markers, n_("There are no contacts to mark: find contacts first")),)
 
-    action: EnumProperty(
-        name="Action",
-        description="Action on the markers",
+    action: one_of(
+        "Action",
+        "Action on the markers",
+        ("TOGGLE", "Toggle", "Remove the markers if there are any, else add them"),
+        ("ADD", "Add", "Add missing markers"),
+        ("REMOVE", "Remove", "Remove all contact markers"),
         translation_context=CONTEXT,
-        items=(
-            ("TOGGLE", "Toggle", "Remove the markers if there are any, else add them"),
-            ("ADD", "Add", "Add missing markers"),
-            ("REMOVE", "Remove", "Remove all contact markers"),
-        ),
         options={"SKIP_SAVE"},
     )
     all_intervals: flag(

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 import bpy
 from bpy.props import (
     CollectionProperty,
-    EnumProperty,
     FloatProperty,
     IntProperty,
     PointerProperty,
@@ -43,7 +42,16 @@ from ...scene.subjects.scan_settings import COLLECTION_PREFIX
 from ...translations import CONTEXT
 from . import options
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
-from .options import OPTIONS, OPTIONS_WITH_PICKER, HasOptions, announces, flag, option_property, option_values
+from .options import (
+    OPTIONS,
+    OPTIONS_WITH_PICKER,
+    HasOptions,
+    announces,
+    flag,
+    one_of,
+    option_property,
+    option_values,
+)
 
 SWITCHES: dict[DrawnShape, str] = {name: kind.switch for name, kind in SHAPE_KINDS.items() if kind.switch}
 """Property that shows or hides each shape; at first, the shape that collision checks use is shown."""
@@ -80,16 +88,13 @@ class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
     only_selected: _switch(
         "Only Selected", "Draw only the bounds of selected objects. Contact colors still consider all objects"
     )
-    draw_as: EnumProperty(
-        name="Draw As",
-        description="Draw bounds as outlines, surfaces or both",
+    draw_as: one_of(
+        "Draw As",
+        "Draw bounds as outlines, surfaces or both",
+        ("WIRE", "Wire", "Outlines", 0),
+        ("FACES", "Filled", "Transparent surfaces", 1),
+        ("BOTH", "Both", "Outlines and surfaces", 2),
         translation_context=CONTEXT,
-        items=(
-            ("WIRE", "Wire", "Outlines", 0),
-            ("FACES", "Filled", "Transparent surfaces", 1),
-            ("BOTH", "Both", "Outlines and surfaces", 2),
-        ),
-        default="WIRE",
         update=announces(options.style_changed),
     )
     in_front: _style_switch("In Front", "Draw bounds in front of all objects", default=True)
@@ -135,27 +140,26 @@ class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
         return tuple(name for name, switch in SWITCHES.items() if getattr(self, switch))
 
 
-NAMING: dict[str, Any] = {
-    "name": "Names",
-    "description": "Naming convention that your engine uses to recognize colliders",
-    "items": (
-        ("unreal", "Unreal", "UBX_Name_00, USP_ for spheres, UCP_ for capsules, UCX_ for hulls", 0),
-        ("godot", "Godot, Convex", "Name_00-convcolonly: a convex shape in Godot", 1),
-        (
-            "godot_concave",
-            "Godot, Concave",
-            "Name_00-colonly: the triangles themselves as a concave shape in Godot",
-            2,
-        ),
-        (
-            "unity",
-            "Unity",
-            "Name_BoxCollider_00 and so on, read in Unity by the script CollisionBoundsImporter.cs",
-            3,
-        ),
-        ("custom", "Custom", "Use the pattern below", 4),
+_naming = partial(
+    one_of,
+    "Names",
+    "Naming convention that your engine uses to recognize colliders",
+    ("unreal", "Unreal", "UBX_Name_00, USP_ for spheres, UCP_ for capsules, UCX_ for hulls", 0),
+    ("godot", "Godot, Convex", "Name_00-convcolonly: a convex shape in Godot", 1),
+    (
+        "godot_concave",
+        "Godot, Concave",
+        "Name_00-colonly: the triangles themselves as a concave shape in Godot",
+        2,
     ),
-}
+    (
+        "unity",
+        "Unity",
+        "Name_BoxCollider_00 and so on, read in Unity by the script CollisionBoundsImporter.cs",
+        3,
+    ),
+    ("custom", "Custom", "Use the pattern below", 4),
+)
 COLLIDER_PARTS: dict[str, Any] = {
     "default": 1,
     "description": "Split each mesh into up to this many convex parts, each with a collider, so that notches "
@@ -170,7 +174,7 @@ COLLIDER_OPTIONS = ("kind", "parts", "parts_tolerance", "max_vertices", "naming"
 def collider_property(name: str, **changes: Any) -> Any:
     """Return the definition of the property of one of `COLLIDER_OPTIONS`, with changed arguments."""
     if name == "naming":
-        return EnumProperty(**NAMING, **changes)
+        return _naming(**changes)
     return option_property(name, **{**(COLLIDER_PARTS if name == "parts" else {}), **changes})
 
 
@@ -195,20 +199,12 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
     khr: flag(
         "KHR (Draft)", "Add a collider to each exported mesh as KHR_physics_rigid_bodies, a Khronos draft"
     )
-    shape: EnumProperty(
-        name="Shape",
-        description="Collider shape. Objects with a custom shape keep it",
-        items=(
-            ("obb", "Boxes", "A box along the object's own axes", 0),
-            ("sphere", "Spheres", "A sphere", 1),
-            (
-                "hull",
-                "Convex Hulls",
-                "The convex hull of the vertices, as a small mesh that is not rendered",
-                2,
-            ),
-        ),
-        default="obb",
+    shape: one_of(
+        "Shape",
+        "Collider shape. Objects with a custom shape keep it",
+        ("obb", "Boxes", "A box along the object's own axes", 0),
+        ("sphere", "Spheres", "A sphere", 1),
+        ("hull", "Convex Hulls", "The convex hull of the vertices, as a small mesh that is not rendered", 2),
     )
     parts: collider_property("parts")
     parts_tolerance: collider_property("parts_tolerance")
