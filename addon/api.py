@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Generator, Iterable, Mapping
-from types import ModuleType
 from typing import Any
 
 import bpy
@@ -248,15 +247,11 @@ def collider_report(
 
 def attach() -> None:
     """Make this module an attribute of the settings of each scene."""
-    SceneSettings.api = property(_this_module)  # type: ignore[attr-defined]
+    SceneSettings.api = property(lambda _settings: sys.modules[__name__])  # type: ignore[attr-defined]
 
 
 def detach() -> None:
     del SceneSettings.api  # type: ignore[attr-defined]
-
-
-def _this_module(_settings: object) -> ModuleType:
-    return sys.modules[__name__]
 
 
 def _selection(objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None) -> Selection:

@@ -74,15 +74,6 @@ class _Columns(NamedTuple):
     is_new: Bools | None
 
 
-class RowCounts(NamedTuple):
-    """Numbers of contacts, of those that are between frames only, of near misses, and of hidden rows."""
-
-    contacts: int
-    tunnelling: int
-    near_misses: int
-    hidden: int
-
-
 @lru_cache(maxsize=1)
 def _columns_of(result_id: str) -> _Columns:
     """Return the columns of a result with a report."""
@@ -122,11 +113,15 @@ def prefixes_of_names(settings: SceneSettings) -> dict[str, str]:
     return _columns_of(settings.result_id).prefixes
 
 
-def counts_of_rows(settings: SceneSettings) -> RowCounts:
-    """Count the rows of each kind, hidden ones included."""
-    columns, hidden = _columns_of(settings.result_id), int(copied(settings.rows, "hidden", np.bool_).sum())
-    near = int(columns.is_near.sum())
-    return RowCounts(len(columns.names) - near, int(columns.tunnelling.sum()), near, hidden)
+def counts_of_rows(settings: SceneSettings) -> dict[str, int]:
+    """Count the rows that each filter of the list is about, hidden ones included."""
+    columns = _columns_of(settings.result_id)
+    return {
+        "show_contacts": int((~columns.is_near).sum()),
+        "tunnelling_only": int(columns.tunnelling.sum()),
+        "show_near_misses": int(columns.is_near.sum()),
+        "show_hidden": int(copied(settings.rows, "hidden", np.bool_).sum()),
+    }
 
 
 def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:

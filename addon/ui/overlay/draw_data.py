@@ -214,18 +214,16 @@ def envelope_instances(result: Result, envelopes: Result, drawn: Sequence[DrawnS
     return Instances.concatenate(parts)
 
 
-def label_ranks(live: LiveShapes, active: Sequence[int]) -> Ints:
-    """Return the rank (n,) of each subject's label: the active pair, selected, in contact, then the rest."""
+def with_labels(
+    data: DrawData, names: Sequence[str], live: LiveShapes, active: Sequence[int] = ()
+) -> DrawData:
+    """Return the data with a label for each subject of which a shape is drawn; `names` (n,) are those of all.
+
+    A label is about the box around its subject's shapes. The active pair comes first, then what is selected,
+    then what is in contact.
+    """
     ranks: Ints = np.select([live.selected, live.in_contact], [1, 2], 3)
     ranks[list(active)] = 0
-    return ranks
-
-
-def with_labels(data: DrawData, names: Sequence[str], ranks: Ints) -> DrawData:
-    """Return the data with a label for each subject of which a shape is drawn.
-
-    A label is about the box around its subject's shapes. `names` and `ranks` (n,) are those of all subjects.
-    """
     low, high = data.instances.boxes(len(names))
     labeled = np.flatnonzero(np.isfinite(low[:, 0]))
     low, high = low[labeled], high[labeled]

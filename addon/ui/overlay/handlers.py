@@ -257,7 +257,7 @@ def _build_draw_data(
     data = bounds.of_subjects(live.selected) if display.only_selected else bounds
     if display.show_names:
         names = cached.subjects.current_names(cached.result.subjects)
-        data = draw_data.with_labels(data, names, draw_data.label_ranks(live, active))
+        data = draw_data.with_labels(data, names, live, active)
     ghosts = None
     if contact is not None:
         # The bounds of the pair at its first contact, once the playhead was there.

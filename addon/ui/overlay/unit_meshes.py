@@ -121,23 +121,14 @@ def cylinder_lines(segments: int, is_open: bool = False) -> UnitLines:
     return _joined([*parts, _straight_lines(corners - _UP, corners + _UP, corners, corners)])
 
 
-def cap_lines(segments: int) -> UnitLines:
-    """Return two half circles over the pole; the circle at the open end is that of the tube."""
-    return _joined([_arc(across, _UP, segments, part=0.5) for across in (_X, _Y)])
-
-
-def segment_lines(_segments: int = 0) -> UnitLines:
-    zero = np.zeros((1, 3))
-    return _straight_lines(-_UP[None], _UP[None], zero, zero)
-
-
 LINES: dict[UnitMesh, Callable[[int], UnitLines]] = {
     "spheres": sphere_lines,
     "boxes": box_lines,
     "tubes": partial(cylinder_lines, is_open=True),
-    "caps": cap_lines,
+    # Two half circles over the pole; the circle at the open end is that of the tube.
+    "caps": lambda segments: _joined([_arc(across, _UP, segments, part=0.5) for across in (_X, _Y)]),
     "cylinders": cylinder_lines,
-    "edges": segment_lines,
+    "edges": lambda _segments: _straight_lines(-_UP[None], _UP[None], *np.zeros((2, 1, 3))),
 }
 """Lines of each unit mesh, of a number of segments in a circle."""
 
@@ -158,20 +149,6 @@ def sphere_faces(meridians: int, part: float = 1.0) -> SurfaceMesh:
     rings = round(part * meridians / 2)
     polar = np.arange(rings + 1)[:, None, None] * (part * np.pi / rings)
     return _grid_faces(np.sin(polar) * _arc(_X, _Y, meridians).points + np.cos(polar) * _UP)
-
-
-def tube_faces(sides: int) -> SurfaceMesh:
-    """Return the side of a cylinder of the given number of sides."""
-    circle = _arc(_X, _Y, sides).points
-    return _grid_faces(np.stack([circle + _UP, circle - _UP]))
-
-
-def cylinder_faces(sides: int) -> SurfaceMesh:
-    return _prism_faces(_arc(_X, _Y, sides).points)
-
-
-def box_faces(_segments: int = 0) -> SurfaceMesh:
-    return _prism_faces(_CORNERS[[0, 1, 3, 2]] * (1, 1, 0))
 
 
 def _prism_faces(outline: Floats) -> SurfaceMesh:
@@ -201,10 +178,10 @@ def square() -> SurfaceMesh:
 
 FACES: dict[UnitMesh, Callable[[int], SurfaceMesh]] = {
     "spheres": sphere_faces,
-    "boxes": box_faces,
-    "tubes": tube_faces,
+    "boxes": lambda _sides: _prism_faces(_CORNERS[[0, 1, 3, 2]] * (1, 1, 0)),
+    "tubes": lambda sides: _grid_faces(_arc(_X, _Y, sides).points + np.array([[_UP], [-_UP]])),
     "caps": partial(sphere_faces, part=0.5),
-    "cylinders": cylinder_faces,
+    "cylinders": lambda sides: _prism_faces(_arc(_X, _Y, sides).points),
 }
 """Surface of each unit mesh that has one, of a number of meridians."""
 

@@ -97,22 +97,19 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
 
 def draw_counts(layout: UILayout, settings: SceneSettings) -> None:
     """Draw how many rows of each kind there are; each count is a filter."""
-    counts, contact_list = counts_of_rows(settings), settings.contact_list
     grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
     grid.use_property_split = False
-    near_misses = iface_count(counts.near_misses, "{count} near miss", "{count} near misses")
-    contacts = iface_count(counts.contacts, "{count} contact", "{count} contacts")
-    hidden = iface_count(counts.hidden, "{count} hidden row", "{count} hidden rows")
-    tunnelling = iface_("{count} tunnelling", count=counts.tunnelling)
-    for name, text, count in (
-        ("show_contacts", contacts, counts.contacts),
-        ("tunnelling_only", tunnelling, counts.tunnelling),
-        ("show_near_misses", near_misses, counts.near_misses),
-        ("show_hidden", hidden, counts.hidden),
-    ):
+    texts = {
+        "show_contacts": (n_("{count} contact"), n_("{count} contacts")),
+        "tunnelling_only": (n_("{count} tunnelling"),) * 2,
+        "show_near_misses": (n_("{count} near miss"), n_("{count} near misses")),
+        "show_hidden": (n_("{count} hidden row"), n_("{count} hidden rows")),
+    }
+    for name, count in counts_of_rows(settings).items():
         part = grid.row(align=True)
         part.enabled = count > 0
-        part.prop(contact_list, name, text=text, translate=False, toggle=True)
+        text = iface_count(count, *texts[name])
+        part.prop(settings.contact_list, name, text=text, translate=False, toggle=True)
 
 
 def draw_headings(layout: UILayout, settings: SceneSettings) -> None:

@@ -176,7 +176,7 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
     draw_counts(column, settings)
     draw_headings(column, settings)
     # As many as there are contacts: filters do not change the height.
-    rows, name = min(max(counts_of_rows(settings).contacts, 4), 8), "COLLISION_BOUNDS_UL_contacts"
+    rows, name = min(max(counts_of_rows(settings)["show_contacts"], 4), 8), "COLLISION_BOUNDS_UL_contacts"
     options: dict[str, Any] = {"item_dyntip_propname": "tooltip", "rows": rows, "sort_lock": True}
     column.template_list(name, "", settings, "rows", settings, "active_row", **options)
     _draw_buttons(layout.row(), settings)

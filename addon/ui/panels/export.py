@@ -220,18 +220,16 @@ def draw_gltf_options(context: Context, layout: UILayout) -> None:
 
 def attach() -> None:
     """Add the options to the dialog, if Blender's glTF exporter is installed."""
-    if (dialogs := _dialogs()) is not None:
-        dialogs[PACKAGE] = draw_gltf_options
+    _dialogs()[PACKAGE] = draw_gltf_options
 
 
 def detach() -> None:
-    if (dialogs := _dialogs()) is not None:
-        dialogs.pop(PACKAGE, None)
+    _dialogs().pop(PACKAGE, None)
 
 
-def _dialogs() -> dict[str, Any] | None:
+def _dialogs() -> dict[str, Any]:
     try:
         from io_scene_gltf2 import exporter_extension_layout_draw
     except ImportError:
-        return None
+        return {}
     return exporter_extension_layout_draw
