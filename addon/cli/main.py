@@ -313,13 +313,11 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     if result is None:
         return DONE if options.share_exit_code is None else int(options.share_exit_code)
     comparison = write_result(result, warnings, options, out, line, baseline)
-    if options.fail_on_new:
-        counts, exit_code = comparison is not None and bool(comparison.new), CONTACTS_FOUND
-    else:
-        counts, exit_code = result.has_contacts, CONTACTS_FOUND if options.fail_on_contact else DONE
-    if not counts:
+    if not (comparison.new if options.fail_on_new else result.has_contacts):
         return DONE
-    return exit_code if options.contact_exit_code is None else int(options.contact_exit_code)
+    if options.contact_exit_code is not None:
+        return int(options.contact_exit_code)
+    return CONTACTS_FOUND if options.fail_on_new or options.fail_on_contact else DONE
 
 
 def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[ScanShare]:

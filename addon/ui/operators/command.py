@@ -152,8 +152,7 @@ def refusal(text: str, /, **values: Any) -> SceneError:
 def row_of(context: Context) -> tuple[SceneSettings, ContactRow]:
     """Return the settings of the scene, and the active row, for an operator that needs one."""
     settings = settings_of(context)
-    row = active_row(settings)
-    return settings, row
+    return settings, active_row(settings)
 
 
 def selected_with_geometry(context: Context) -> list[bpy.types.Object]:

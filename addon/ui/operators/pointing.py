@@ -6,6 +6,7 @@ disable them. A click on anything else passes through. The bound is that with th
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any, ClassVar
 
 import bpy
@@ -251,7 +252,8 @@ def _hide_name() -> None:
     redraw()
 
 
-_keymap_items: list[tuple[Any, Any]] = []
+_attached = ExitStack()
+"""Removes the operators from the keymap."""
 
 
 def attach() -> None:
@@ -267,11 +269,10 @@ def attach() -> None:
         ("Dopesheet", "DOPESHEET_EDITOR", COLLISION_BOUNDS_OT_hover_bar, "MOUSEMOVE", "ANY"),
     ):
         keymap = keyconfig.keymaps.new(name=keymap_name, space_type=space)
-        _keymap_items.append((keymap, keymap.keymap_items.new(operator.bl_idname, kind, value)))
+        item = keymap.keymap_items.new(operator.bl_idname, kind, value)
+        _attached.callback(keymap.keymap_items.remove, item)
 
 
 def detach() -> None:
     _stop_timer()
-    for keymap, item in _keymap_items:
-        keymap.keymap_items.remove(item)
-    _keymap_items.clear()
+    _attached.close()

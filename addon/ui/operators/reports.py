@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
@@ -63,8 +63,6 @@ class LoadJson(Command, ImportHelper):
     """Base of operators that choose a JSON file."""
 
     filename_ext = ".json"
-    if TYPE_CHECKING:
-        filepath: str  # ImportHelper declares it as a property
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
 
@@ -74,7 +72,7 @@ class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
     bl_label = "Load Baseline"
     needs = (need.idle, need.contacts)
 
-    def run(self, context: Context) -> str:
+    def run(self: Any, context: Context) -> str:
         settings, before = settings_of(context), settings_of(context).baseline
         settings.baseline = self.filepath
         results, problem = compared(settings, settings.results)
@@ -113,7 +111,7 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
     bl_label = "Load Report"
     needs = (need.idle,)
 
-    def run(self, context: Context) -> Outcome:
+    def run(self: Any, context: Context) -> Outcome:
         path = Path(bpy.path.abspath(self.filepath))
         loaded, file = loaded_report(context.scene, read_file(path)), message_line(path.name)
         show_report(context.scene, loaded, file)
@@ -141,53 +139,42 @@ def show_report(scene: bpy.types.Scene, loaded: LoadedReport, source: str, stale
     settings.result_id = result_store.put(compared(settings, results)[0])
 
 
-def store(owner: bpy.types.Scene) -> None:
-    """Write the contacts of a scene to its text block; remove the block if it has none, or wants none."""
-    settings: Any = settings_on(owner)
-    results, text = settings.results, settings.kept_results
-    if text is not None and any(
-        settings_on(scene).kept_results == text for scene in bpy.data.scenes if scene != owner
-    ):
-        # One of the scenes is a copy.
-        text = settings.kept_results = None
-    if results.contacts is not None and settings.keep_results:
-        if text is None:
-            text = settings.kept_results = bpy.data.texts.new(f"Contacts of {name_of(owner)}.json")
-        text.from_string("".join(file_text(results.contacts.document(), "json")))
-        text[_STALE], text[_UNREADABLE] = results.stale, False
-    elif text is not None and not (settings.keep_results and text.get(_UNREADABLE)):
-        settings.kept_results = None
-        bpy.data.texts.remove(text)
-
-
-def restore(scene: bpy.types.Scene) -> None:
-    """Show the contacts that are kept with a scene. Raises CollisionBoundsError if they cannot be read."""
-    settings: Any = settings_on(scene)
-    text: Any = settings.kept_results
-    if text is None:
-        return
-    context: Any = bpy.context  # the type stubs describe temp_override wrongly
-    with context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
-        loaded = loaded_report(scene, read_document(parse_document(text.as_string())))
-        show_report(scene, loaded, message("this file"), bool(text.get(_STALE)))
-
-
 @persistent
 def store_all(*_unused: object) -> None:
-    """Store the contacts of all scenes of this file, which linked ones are not part of."""
-    for scene in bpy.data.scenes:
-        if scene.library is None:
-            store(scene)
+    """Write the contacts of each scene to its text block; remove the block if it has none, or wants none.
+
+    Linked scenes are not part of this file.
+    """
+    for owner in [scene for scene in bpy.data.scenes if scene.library is None]:
+        settings: Any = settings_on(owner)
+        results, text = settings.results, settings.kept_results
+        blocks = [settings_on(scene).kept_results for scene in bpy.data.scenes if scene != owner]
+        if text is not None and text in blocks:
+            # One of the scenes is a copy.
+            text = settings.kept_results = None
+        if results.contacts is not None and settings.keep_results:
+            if text is None:
+                text = settings.kept_results = bpy.data.texts.new(f"Contacts of {name_of(owner)}.json")
+            text.from_string("".join(file_text(results.contacts.document(), "json")))
+            text[_STALE], text[_UNREADABLE] = results.stale, False
+        elif text is not None and not (settings.keep_results and text.get(_UNREADABLE)):
+            settings.kept_results = None
+            bpy.data.texts.remove(text)
 
 
 @persistent
 def restore_all(*_unused: object) -> None:
     """Restore the contacts of all scenes that keep them, also of linked ones, whose own file keeps them."""
+    context: Any = bpy.context  # the type stubs describe temp_override wrongly
     for scene in bpy.data.scenes:
+        text: Any = settings_on(scene).kept_results
+        if text is None:
+            continue
         try:
-            restore(scene)
+            with context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+                loaded = loaded_report(scene, read_document(parse_document(text.as_string())))
+                show_report(scene, loaded, message("this file"), bool(text.get(_STALE)))
         except CollisionBoundsError as error:
-            text: Any = settings_on(scene).kept_results
             text[_UNREADABLE] = True
             reason = message_line(str(error))
             print(f"Collision Bounds: contacts that are kept with {name_of(scene)} cannot be read: {reason}")

@@ -6,7 +6,7 @@ A panel of the active collection is in its tab there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from bpy.types import Context, Panel, UILayout
@@ -24,12 +24,9 @@ _DIGITS = 3
 
 
 class _OfActive:
-    """Base of panels with settings of the active object."""
+    """Base of panels with settings of the active object, which `draw_settings` draws."""
 
-    if TYPE_CHECKING:
-        layout: UILayout
-
-    def draw(self, context: Context) -> None:
+    def draw(self: Any, context: Context) -> None:
         """Draw the settings, or the reason why there are none or they cannot be changed."""
         layout, settings = self.layout, settings_of_active(context)
         layout.use_property_split, layout.use_property_decorate = True, False
@@ -39,10 +36,6 @@ class _OfActive:
         if settings.id_data.library is not None:
             layout.label(text="Linked: make a library override", icon="LIBRARY_DATA_DIRECT")
         self.draw_settings(context, settings)
-
-    def draw_settings(self, context: Context, settings: Any) -> None:
-        """Draw the settings of an object with geometry."""
-        raise NotImplementedError
 
 
 def _draw_reason(layout: UILayout, context: Context) -> None:
@@ -63,7 +56,7 @@ class _ObjectSettings(_OfActive):
 
     bl_label = "Object Settings"
 
-    def draw_header(self, context: Context) -> None:
+    def draw_header(self: Any, context: Context) -> None:
         settings = settings_of_active(context)
         row = self.layout.row()
         row.enabled = settings is not None
@@ -72,7 +65,7 @@ class _ObjectSettings(_OfActive):
         else:
             row.prop(settings, "use_object_settings", text="")
 
-    def draw_settings(self, _context: Context, settings: Any) -> None:
+    def draw_settings(self: Any, _context: Context, settings: Any) -> None:
         """Draw the settings of the fit, and the switch of each collection that contains the object."""
         layout = self.layout
         column = layout.column()
@@ -104,7 +97,7 @@ class _CustomShape(_OfActive):
 
     bl_label = "Custom Shape"
 
-    def draw_settings(self, context: Context, settings: Any) -> None:
+    def draw_settings(self: Any, context: Context, settings: Any) -> None:
         layout = self.layout
         row = layout.row(align=True)
         labels = {"none": iface_("Fitted"), "box": meaning_("Box"), "sphere": meaning_("Sphere")}
@@ -147,7 +140,7 @@ class _CollisionResponse(_OfActive):
 
     bl_label = "Collision Response"
 
-    def draw_settings(self, _context: Context, settings: Any) -> None:
+    def draw_settings(self: Any, _context: Context, settings: Any) -> None:
         """Draw what engines do when something meets the object."""
         layout = self.layout
         layout.prop(settings, "response")
