@@ -1,11 +1,8 @@
 """Commands: arguments in, exit code out. docs/command-line.md is the contract.
 
-The script of the checkout and the extension call `run_process`. Each command runs one job and writes its
-result. Blender, and what needs it, is imported when a command opens a scene, because that takes a second:
-help, usage errors and `validate` do without.
-
-A job runs to its end, or until Ctrl-C or SIGTERM, with its progress in a line of a terminal. Texts are
-written in parts, because a scene can have a million objects.
+The script of the checkout and the extension call `run_process`. Blender, and what needs it, is imported when
+a command opens a scene, because that takes a second. Texts are written in parts, because a scene can have a
+million objects.
 """
 
 from __future__ import annotations

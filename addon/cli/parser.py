@@ -1,7 +1,6 @@
 """Argument parser of the command line. docs/command-line.md is the contract for programs.
 
 The options of jobs are those that `scene.settings` declares. Those of files and exit codes are here.
-They decide which file is written, in which format and space, and whether it can store what is requested.
 """
 
 from __future__ import annotations

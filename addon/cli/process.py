@@ -2,7 +2,7 @@
 
 Imports the standard library only, because the script of the checkout calls it before it imports NumPy.
 
-Ctrl-C and SIGTERM end the process at once, or a scan after its current frame. A signal that is ignored when
+A signal that is ignored when
 the process starts stays ignored: a command with `&` in a script ignores Ctrl-C.
 """
 
@@ -143,8 +143,7 @@ def prepare_process(*clean_ups: Callable[[], object]) -> None:
     """Open closed standard streams on the null device, and end the process at once on Ctrl-C and SIGTERM.
 
     Otherwise the next files to be opened would get the numbers of the streams, and Blender's C code would
-    print into them. An exception could be raised in a start-up script of Blender or in the script of a
-    driver, and be lost there.
+    print into them.
 
     clean_ups : Called before a signal ends the process, since `finally` blocks do not run then.
     """
@@ -171,11 +170,7 @@ def ignore_late_signals() -> None:
 
 @contextlib.contextmanager
 def recorded_signals() -> Iterator[list[str]]:
-    """Record the name of the first signal of the block instead of ending the process; the next one ends it.
-
-    An exception for the first could be raised in the script of a driver, during a frame change, and be lost
-    there.
-    """
+    """Record the name of the first signal of the block instead of ending the process; the next ends it."""
     names: list[str] = []
     before: dict[int, Any] = {}
 

@@ -30,7 +30,7 @@ def _with_theme_colors(gizmo: Any, context: Context) -> Any:
     return gizmo
 
 
-# ---- Undo: Blender pushes a step for an operator, but not for a gizmo of an extension
+# ---- Undo: Blender pushes a step for an operator, but not for a gizmo: a timer detects the end of a drag
 
 
 def _override_values() -> tuple[object, ...]:

@@ -59,7 +59,7 @@ def _contact_order(report: ContactReport) -> Ints:
 class _Columns(NamedTuple):
     """Sort keys and names of rows (n,), as arrays; owners are full names of the objects in the scene.
 
-    Reading properties of rows one by one takes longer than drawing the list.
+    Reading the properties of 10,000 rows one by one takes longer than drawing the list.
     """
 
     names: list[str]

@@ -1,7 +1,4 @@
-"""Mixins of operators: how a command reports and refuses, and the options that it shares with its scene.
-
-Jobs run in slices, so that the window responds and Esc stops them; one at a time.
-"""
+"""Mixins of operators: commands, which report and refuse, options shared with a scene, and jobs in slices."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Draw data: everything that the overlay draws of one scene, as plain arrays.
 
-Each shape is made of instances of unit meshes, with a matrix and a color. NumPy only, so that it is tested
-without a graphics card.
+Each shape is made of instances of unit meshes, with a matrix and a color.
 """
 
 from __future__ import annotations

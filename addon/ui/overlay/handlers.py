@@ -1,7 +1,6 @@
 """Handlers of the overlay: Blender's callbacks, and their effect on the state of the overlay.
 
-Handlers update the draw data of a view layer when its frame or anything else changes. Drawing a view only
-passes finished arrays to the graphics card. No bpy object is kept between two callbacks.
+No bpy object is kept between two callbacks.
 """
 
 from __future__ import annotations

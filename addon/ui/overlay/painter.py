@@ -1,7 +1,6 @@
 """Painter of draw data: the graphics card draws unit meshes, one instance for each row of a texture.
 
-Only that texture changes from frame to frame. Shaders and batches are created at the first drawing, because
-Blender before 5.2 has no graphics in background.
+Shaders and batches are created at the first drawing: Blender before 5.2 has no graphics in background.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 A sphere of radius 1, a box of half extents 1 and a cylinder of radius and half length 1 around the origin,
 and a segment from (0, 0, -1) to (0, 0, 1). A tube is a cylinder without ends, and a cap the half of the
 sphere above the XY plane: a capsule is a tube with two caps. PARTS has the instances that draw each shape.
-NumPy only, so that they are tested without a graphics card.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ...core import Aabb, Capsule, Cylinder, Obb, Segment, Sphere
 from ...core.numeric.arrays import Floats, Ints, cross, perpendicular
 
 UnitMesh: TypeAlias = str
-"""Name of a unit mesh, a key of LINES. A capsule is a tube with two caps; the edges of hulls are segments."""
+"""Name of a unit mesh, a key of LINES. The edges of hulls are segments."""
 
 # Corner i of a box has bit k set where it lies at 1 on axis k; edges join corners one bit apart.
 _CORNERS = np.array([[1.0 if i >> k & 1 else -1.0 for k in range(3)] for i in range(8)])

@@ -3,7 +3,6 @@
 Presets are settings of the panels under a name, for all files, stored like Blender's own presets.
 Those for common purposes are in the folder `presets` of the extension; each sets what its purpose needs and
 leaves other settings alone. Settings that name objects or frames of one scene are not part of a preset.
-
 Presets of other versions load: with such settings, and without those that this version lacks.
 """
 

@@ -1,7 +1,6 @@
 """Options that a scene and operators (for F9) have as properties, from those that the settings declare.
 
-Changes of properties are announced: overlay, panels and operators subscribe, so that properties need not
-import the modules that read them, which would be a cycle.
+Changes are announced to subscribers: importing overlay, panels and operators would be a cycle.
 """
 
 from __future__ import annotations
