@@ -188,14 +188,6 @@ def input_warning_texts(result: Result | CreatedColliders) -> list[str]:
     return [rpt_(text, names=first_and_count(entries)) for text, entries in names.items()]
 
 
-def cleared_contacts_text(before: Result | None) -> list[str]:
-    """Return a phrase about contacts that a job has cleared, none if there were none."""
-    count = len(before.report.contacts) if before is not None and before.report is not None else 0
-    if not count:
-        return []
-    return [rpt_count(count, "{count} contact cleared (undo)", "{count} contacts cleared (undo)")]
-
-
 def report_result(operator: Operator, result: Result, summary: str) -> None:
     """Report a result with what it lacks; as a warning if it may be wrong."""
     parts = [summary]

@@ -95,7 +95,10 @@ def _show_bounds(
     """Replace the results of the scene, and report the bounds that were computed, and cleared contacts."""
     settings, parts = settings_of(context), [text]
     if after.contacts is None:
-        parts += result_texts.cleared_contacts_text(settings.results.contacts)
+        before = settings.results.contacts
+        if count := 0 if before is None else len(before.report.contacts):
+            one, many = n_("{count} contact cleared (undo)"), n_("{count} contacts cleared (undo)")
+            parts.append(rpt_count(count, one, many))
         settings.rows.clear()
     settings.result_id = result_store.put(after)
     measure_active(context)

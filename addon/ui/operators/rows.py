@@ -68,13 +68,12 @@ def go_to_active_row(settings: SceneSettings, context: Context) -> None:
         frame_selected(context)
 
 
-def frame_selected(context: Context) -> None:
+def frame_selected(context: Any) -> None:
     """Frame the selected objects in the 3D viewport of the context; without one, do nothing."""
     if not _is_viewport(context):
         return
     region = next(region for region in context.area.regions if region.type == "WINDOW")
-    overridable: Any = context  # the type stubs lack temp_override
-    with overridable.temp_override(region=region):
+    with context.temp_override(region=region):
         bpy.ops.view3d.view_selected()
 
 

@@ -31,21 +31,11 @@ from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, envelopes_on, fit_settings, settings_on
 from ..row_order import active_entry
 from . import draw_data, over_time
+from . import state as overlays
 from .collider_surfaces import ColliderPainter
 from .flat import draw_labels
 from .painter import Painter, Style
-from .state import (
-    CachedOverlay,
-    find_overlay,
-    is_copied_result,
-    on_edit,
-    on_undo,
-    record_snapshot,
-    redraw,
-    state,
-    subject_identities,
-    view_layer_key,
-)
+from .state import state
 
 _colliders = ColliderPainter()
 _attached = ExitStack()
@@ -84,7 +74,7 @@ def detach() -> None:
     _colliders.clear()
     result_store.clear()
     forget_checks()
-    redraw()
+    overlays.redraw()
 
 
 # ---- Changes of properties, of the scene, and of the file; `registration` lists what calls these
@@ -98,7 +88,7 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     state.was_frame_changed = True
     mark_stale(depsgraph, is_edit=False)
     _colliders.on_frame()
-    settings, cached = settings_on(scene), find_overlay(scene, depsgraph.view_layer)
+    settings, cached = settings_on(scene), overlays.find_overlay(scene, depsgraph.view_layer)
     if cached is None and not (settings.result_id and settings.display.show_overlay):
         return  # nothing is shown: playback costs nothing
     if not _skip_while_paused():
@@ -107,7 +97,7 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         # Listing the updates of a thousand objects takes as long as reading their matrices.
         changed_uids = updated_geometry_uids(depsgraph) if cached is None or cached.deforms else ()
         update_overlay(scene, depsgraph, changed_uids, keep_flags=True)
-        record_snapshot(scene, depsgraph.view_layer)
+        overlays.record_snapshot(scene, depsgraph.view_layer)
 
 
 @persistent
@@ -127,7 +117,7 @@ def after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
         state.physics.pop(scene.session_uid, None)
         return
     has_new_flags = depsgraph.id_type_updated("SCENE") or depsgraph.id_type_updated("COLLECTION")
-    cached = find_overlay(scene, depsgraph.view_layer)
+    cached = overlays.find_overlay(scene, depsgraph.view_layer)
     if cached is not None:
         cached.deforms = None  # Blender does not report updates during playback
     was_valid = cached is not None and not cached.is_invalid
@@ -141,7 +131,7 @@ def after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
     edited_uids = edited_object_uids(depsgraph, without_bodies=is_after_physics or is_click)
     if edited_uids and (scan := job_state.running()):
         scan.was_scene_edited = True
-    if not was_undone and on_edit(scene, depsgraph.view_layer, edited_uids, moved):
+    if not was_undone and overlays.on_edit(scene, depsgraph.view_layer, edited_uids, moved):
         update_overlay(scene, depsgraph, (), keep_flags=True)
 
 
@@ -155,7 +145,7 @@ def after_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
     state.invalidate()
     refresh(bpy.context)
     for scene in bpy.data.scenes:
-        if on_undo(scene):
+        if overlays.on_undo(scene):
             refresh(bpy.context)
 
 
@@ -190,7 +180,7 @@ def refresh(context: Any) -> None:
     for override in [{}, *({"window": window} for window in windows)]:
         with context.temp_override(**override):
             scene, depsgraph = context.scene, context.evaluated_depsgraph_get()
-            key = view_layer_key(scene, depsgraph.view_layer)
+            key = overlays.view_layer_key(scene, depsgraph.view_layer)
             if key not in updated:
                 updated.add(key)
                 update_overlay(scene, depsgraph, ())
@@ -211,20 +201,21 @@ def update_overlay(
     settings = settings_on(scene)
     results = settings.results
     result = results.contacts or results.bounds
-    if result is not None and is_copied_result(scene, settings.result_id, result):
+    if result is not None and overlays.is_copied_result(scene, settings.result_id, result):
         settings.rows.clear()
         settings.result_id, result = "", None
-    key = view_layer_key(scene, depsgraph.view_layer)
+    key = overlays.view_layer_key(scene, depsgraph.view_layer)
     if result is None or not settings.display.show_overlay:
         if state.overlays.pop(key, None) is not None:
-            redraw()
+            overlays.redraw()
         return False
-    cached = find_overlay(scene, depsgraph.view_layer)
+    cached = overlays.find_overlay(scene, depsgraph.view_layer)
     if cached is None or cached.result is not result:
-        subjects = LiveSubjects(result, subject_identities(settings.result_id, result))
-        cached = state.overlays[key] = CachedOverlay(result, subjects)
+        subjects = LiveSubjects(result, overlays.subject_identities(settings.result_id, result))
+        cached = state.overlays[key] = overlays.CachedOverlay(result, subjects)
         # Scenes and view layers may have been removed.
-        keys = {view_layer_key(scene, layer) for scene in bpy.data.scenes for layer in scene.view_layers}
+        layers = [(scene, layer) for scene in bpy.data.scenes for layer in scene.view_layers]
+        keys = {overlays.view_layer_key(*each) for each in layers}
         for removed in set(state.overlays) - keys:
             del state.overlays[removed]
     is_new = cached.live is None
@@ -240,13 +231,13 @@ def update_overlay(
     cached.is_invalid = False
     cached.draw_data = _build_draw_data(cached, live, settings, playhead(scene))
     if is_new:
-        record_snapshot(scene, depsgraph.view_layer)
-    redraw()
+        overlays.record_snapshot(scene, depsgraph.view_layer)
+    overlays.redraw()
     return live.moved
 
 
 def _build_draw_data(
-    cached: CachedOverlay, live: LiveShapes, settings: SceneSettings, frame: float
+    cached: overlays.CachedOverlay, live: LiveShapes, settings: SceneSettings, frame: float
 ) -> draw_data.DrawData:
     """Build the draw data of an overlay, with ghosts and envelopes from its cache."""
     display, pair = settings.display, active_entry(settings)
@@ -292,7 +283,7 @@ def _draw_shapes() -> None:
     settings = settings_on(context.scene)
     if settings.display.show_overlay and settings.colliders.show_surfaces:
         _colliders.draw(context, preferences().collider_color)
-    if (cached := find_overlay(context.scene, context.view_layer)) is not None:
+    if (cached := overlays.find_overlay(context.scene, context.view_layer)) is not None:
         style = Style.of(settings.display, context.preferences.system.ui_scale)
         painter = state.painter = state.painter or Painter()
         painter.draw(cached.in_view(context), style, (context.region.width, context.region.height))
@@ -300,7 +291,7 @@ def _draw_shapes() -> None:
 
 def _draw_labels() -> None:
     context: Any = bpy.context
-    cached = find_overlay(context.scene, context.view_layer) if _shows_overlays(context) else None
+    cached = overlays.find_overlay(context.scene, context.view_layer) if _shows_overlays(context) else None
     if cached is not None and len(cached.draw_data.labels.owners):
         draw_labels(cached.in_view(context).labels, context)
 

@@ -233,10 +233,8 @@ def before_export(_export_settings: Any) -> None:
     scene, layer = bpy.context.scene, bpy.context.view_layer
     if not hasattr(scene, SETTINGS_PROPERTY):  # the exporter also calls extensions that were disabled
         return
-    result_id = settings_on(scene).result_id
-    now = _snapshot(scene, layer)
-    is_fresh = now is not None and not result_store.get(result_id).stale
-    _before_export = (result_id, now) if is_fresh and now is not None else None
+    result_id, now = settings_on(scene).result_id, _snapshot(scene, layer)
+    _before_export = None if now is None or result_store.get(result_id).stale else (result_id, now)
 
 
 def after_export(_export_settings: Any) -> None:

@@ -254,8 +254,8 @@ def _draw_value(
     parts.label(text=label, translate=False)
     value = "  ".join(length_text(number, units, _DIGITS) for number in numbers)
     parts.label(text=iface_("Radius {value}", value=value) if is_radius else value, translate=False)
-    copy: Any = line.operator("collision_bounds.copy_value", text="", icon="COPYDOWN", emboss=False)
-    copy.value = ", ".join(f"{number:.7g}" for number in numbers)
+    text = ", ".join(f"{number:.7g}" for number in numbers)
+    line.operator("collision_bounds.copy_value", text="", icon="COPYDOWN", emboss=False).value = text
 
 
 def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:

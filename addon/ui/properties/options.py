@@ -174,13 +174,9 @@ def _typed(option: Option, value: Any) -> Any:
     return value
 
 
-def _has_parts(settings: Any) -> bool:
-    """Return whether parts are computed: bounds have them only if the shape is chosen, colliders always."""
-    return "compound" in getattr(settings, "added_shapes", ("compound",))
-
-
 _APPLIES: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(PART_OPTIONS, _has_parts),
+    # Bounds have parts only if the shape is chosen, colliders always.
+    **dict.fromkeys(PART_OPTIONS, lambda each: "compound" in getattr(each, "added_shapes", ("compound",))),
     **dict.fromkeys(("up", "forward", "handedness", "units"), lambda export: export.preset == "custom"),
     "pattern": lambda colliders: colliders.naming == "custom",
     "max_vertices": lambda colliders: colliders.kind == "hull",
