@@ -112,7 +112,6 @@ def _alternative(content: str) -> str:
 
 
 def _format_help() -> str:
-    """List the file formats with their purposes, and the default."""
     purposes = (
         f"{' or '.join(format.name for format in group)} {purpose}".strip()
         for purpose, group in itertools.groupby(formats.FILE_FORMATS, lambda format: format.purpose)
@@ -320,7 +319,6 @@ _OPTIONS["validate"] = {
 
 
 def _spelled(name: str, value: str = "") -> str:
-    """Return an option as it is written on the command line."""
     return f"--{name.replace('_', '-')}{' ' * bool(value)}{value}"
 
 

@@ -147,7 +147,6 @@ class RunningJob:
 
     @property
     def esc_text(self) -> str:
-        """Text that says what Esc does now."""
         if self.can_be_aborted:
             return iface_("Esc again: discard")
         if self.is_stopping:
@@ -193,7 +192,6 @@ def end() -> None:
 
 
 def detach() -> None:
-    """Abort the job, if there is one."""
     for job in [*_running]:
         job.abort()
     end()

@@ -111,7 +111,6 @@ _last: list[_Checked] = []
 
 
 def store_check(scene: bpy.types.Scene, check: ColliderCheck | None) -> None:
-    """Store the result of a scene in place of the one before; None removes it."""
     _last[:] = [] if check is None else [_Checked(scene, check)]
 
 

@@ -63,7 +63,6 @@ def skipped_by_reason(skipped: Iterable[Skipped]) -> dict[str, list[str]]:
 
 
 def _notes(result: Result) -> list[Note]:
-    """Return the notes on skipped and on simulated objects."""
     hidden = n_("{count} hidden object skipped: {names}"), n_("{count} hidden objects skipped: {names}")
     notes = _note(result.hidden_names, n_("{count} hidden"), *hidden)
     for reason, names in skipped_by_reason(result.skipped).items():

@@ -164,7 +164,6 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
 
     @classmethod
     def description(cls, context: Context, properties: COLLISION_BOUNDS_OT_select_collider_problem) -> str:
-        """Return the tooltip: the problem in full."""
         problem = _finding(context, properties.index)
         if problem is None:
             return tip_("Select the object")
@@ -186,7 +185,6 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
 
 
 def check_summary(check: ColliderCheck) -> str:
-    """Return the numbers of colliders, problems and notes as text."""
     if not check.colliders and not check.problems:
         return rpt_("No colliders in this scene")
     colliders = rpt_count(len(check.colliders), "{count} collider", "{count} colliders")

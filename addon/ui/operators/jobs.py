@@ -187,7 +187,6 @@ class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
 
 
 def _summary(result: Result, comparison: Comparison | None) -> str:
-    """Return the numbers of the report: contacts, objects, skipped overlaps, and what the baseline says."""
     contacts = rpt_("No contacts")
     if count := len(result.report.contacts):
         parts = [rpt_count(count, "{count} contact", "{count} contacts")]

@@ -29,7 +29,6 @@ class COLLISION_BOUNDS_PT_bounds(sidebar.Tab, Panel):
         COLLISION_BOUNDS_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
-        """Draw the objects of all panels, Compute Bounds or the progress, and the state."""
         settings = settings_of(context)
         objects = self.layout.column()
         objects.use_property_split, objects.use_property_decorate = True, False

@@ -151,7 +151,6 @@ class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
 
 
 def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
-    """Draw how the contacts compare with the baseline, the filter of new ones, and a button to clear it."""
     comparison = settings.results.comparison
     line = layout.row(align=True)
     text = iface_("Not compared")
@@ -288,7 +287,6 @@ def _draw_picker(layout: UILayout, settings: SceneSettings, option: str, label: 
 
 
 def _draw_ignored(layout: UILayout) -> None:
-    """Draw the pairs that are ignored by settings of their objects, each with a button to restore it."""
     pairs = entries_of("ignored")
     if not pairs:
         return

@@ -123,7 +123,6 @@ class COLLISION_BOUNDS_PT_export(Tab, Panel):
     bl_label = "Export"
 
     def draw(self, context: Context) -> None:
-        """Draw the buttons of all file formats, and the option to keep results in the blend file."""
         document, *partial = export.EXPORTS
         text = iface_(document.button_text)
         self.layout.operator(document.bl_idname, text=text, translate=False, icon="EXPORT")

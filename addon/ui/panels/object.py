@@ -66,7 +66,6 @@ class _ObjectSettings(_OfActive):
             row.prop(settings, "use_object_settings", text="")
 
     def draw_settings(self: Any, _context: Context, settings: Any) -> None:
-        """Draw the settings of the fit, and the switch of each collection that contains the object."""
         layout = self.layout
         column = layout.column()
         column.active = settings.use_object_settings
@@ -119,7 +118,6 @@ class _CustomShape(_OfActive):
 
 
 def _draw_all_shapes(layout: UILayout, settings: Any) -> None:
-    """Draw the custom shapes of an object, with buttons that remove each, and that add another one."""
     entries = [(settings, settings.override), *((entry, entry.shape) for entry in settings.more_shapes)]
     for number, (entry, shape) in enumerate(entries):
         if settings.more_shapes:
@@ -141,7 +139,6 @@ class _CollisionResponse(_OfActive):
     bl_label = "Collision Response"
 
     def draw_settings(self: Any, _context: Context, settings: Any) -> None:
-        """Draw what engines do when something meets the object."""
         layout = self.layout
         layout.prop(settings, "response")
         column = layout.column()

@@ -298,7 +298,6 @@ def _show_shape(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
 
 
 def _show_added_shapes(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
-    """Show the shapes that Compute Bounds fits in addition."""
     for name in self.bound_shapes[len(DEFAULT_SHAPES) :]:
         setattr(self.display, SHAPE_KINDS[name].switch, True)
 
