@@ -33,16 +33,14 @@ def _with_theme_colors(gizmo: Any, context: Context) -> Any:
 # ---- Undo: Blender pushes a step for an operator, but not for a gizmo: a timer detects the end of a drag
 
 
-def _override_values() -> tuple[object, ...]:
+_values_before: list[object] = []
+"""Values of the override when the drag that is watched began."""
+
+
+def _override_values() -> list[object]:
     """Return the values of the active object's override, to compare."""
     settings = settings_of_active(bpy.context)
-    return tuple(np.ravel(getattr(settings, name, ())).tolist() for name in OVERRIDE_OPTIONS[1:])
-
-
-class _Drag:
-    """State of the drag that is watched."""
-
-    values_before: tuple[object, ...] = ()
+    return [np.ravel(getattr(settings, name, ())).tolist() for name in OVERRIDE_OPTIONS[1:]]
 
 
 def _check_end() -> float | None:
@@ -51,7 +49,7 @@ def _check_end() -> float | None:
     if any(operator.bl_idname == _TWEAK for window in windows for operator in window.modal_operators):
         return _POLL_INTERVAL
     # After Esc all values are as before.
-    if windows and _override_values() != _Drag.values_before:
+    if windows and _override_values() != _values_before:
         with bpy.context.temp_override(window=windows[0]):  # type: ignore[attr-defined]
             # Vertices outside are counted at once.
             measure_active(bpy.context)
@@ -125,7 +123,7 @@ class COLLISION_BOUNDS_GGT_custom_shape(GizmoGroup):
 
     def invoke_prepare(self, _context: Context, _gizmo: Gizmo) -> None:
         """Watch the drag that begins."""
-        _Drag.values_before = _override_values()
+        _values_before[:] = _override_values()
         if not bpy.app.timers.is_registered(_check_end):
             bpy.app.timers.register(_check_end, first_interval=_POLL_INTERVAL)
 

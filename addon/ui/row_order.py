@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -56,27 +57,12 @@ def _contact_order(report: ContactReport) -> Ints:
     return np.argsort(report.contacts.pairs.at_start, kind="stable")
 
 
-class _Columns(NamedTuple):
-    """Sort keys and names of rows (n,), as arrays; owners are full names of the objects in the scene.
+@lru_cache(maxsize=1)
+def _columns_of(result_id: str) -> SimpleNamespace:
+    """Return sort keys and names of the rows (n,) of a result, as arrays.
 
     Reading the properties of 10,000 rows one by one takes longer than drawing the list.
     """
-
-    names: list[str]
-    owners: list[tuple[str, str]]
-    by_name: Ints
-    by_frame: Ints
-    by_value: Ints
-    is_near: Bools
-    is_grazing: Bools
-    tunnelling: Bools
-    prefixes: dict[str, str]
-    is_new: Bools | None
-
-
-@lru_cache(maxsize=1)
-def _columns_of(result_id: str) -> _Columns:
-    """Return the columns of a result with a report."""
     results = result_store.get(result_id)
     result, comparison = results.contacts, results.comparison
     contacts = result.report.contacts.pairs.take(_contact_order(result.report))
@@ -94,8 +80,9 @@ def _columns_of(result_id: str) -> _Columns:
     if comparison is not None:
         new_pairs = {(entry.a, entry.b) for entry in comparison.new}
         is_new = np.array([tuple(sorted((a.id, b.id))) in new_pairs for a, b in pairs], dtype=bool) & ~is_near
-    return _Columns(
-        names,
+    return SimpleNamespace(
+        names=names,
+        # Full names of the objects in the scene.
         owners=[(a.key[0], b.key[0]) for a, b in pairs],
         by_name=np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64),
         by_frame=np.lexsort((frame, at_start, is_near)),

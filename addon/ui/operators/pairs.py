@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import bpy
@@ -18,18 +19,14 @@ from mathutils import Matrix
 
 from ...core import CollisionBoundsError
 from ...core.messages import message
-from ...core.numeric.arrays import Bools
-from ...core.scan.pair_filter import PairFilter
 from ...formats import write_text
 from ...formats.export.csv_table import separation_csv
 from ...formats.wording import message_line, valid_text
 from ...scene.blender.instances import full_name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, entries_of
 from ...scene.errors import SceneError
-from ...scene.jobs import result_store
 from ...scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
 from ...scene.live.contact_state import LiveShapes, TouchingPairs, find_touching_pairs, separating_translation
-from ...scene.settings import ContactSettings
 from ...scene.subjects.scan_settings import make_scan_settings
 from ...scene.subjects.subject import Subject
 from ...translations import CONTEXT
@@ -47,19 +44,11 @@ from .export import FileExport, suggested_path
 from .reports import compared, show_changed_results
 from .rows import pair_of_row, select_only
 
+_found = SimpleNamespace(results=None, settings=None, visible=None, pair_filter=None, live=None, pairs=None)
+"""Filter and pairs that were found last, and what they were found for.
 
-class _Cache:
-    """Filter and pairs that were found last, and what they were found for.
-
-    A panel is drawn far more often than anything moves, and the filter needs a loop over all subjects.
-    """
-
-    results: result_store.Results | None = None
-    settings: ContactSettings | None = None
-    visible: Bools | None = None
-    pair_filter: PairFilter | None = None
-    live: LiveShapes | None = None
-    pairs: TouchingPairs | None = None
+A panel is drawn far more often than anything moves, and the filter needs a loop over all subjects.
+"""
 
 
 def overlay_now(context: Context) -> tuple[CachedOverlay, LiveShapes]:
@@ -84,19 +73,19 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
     (cached, shown), settings = overlay_now(context), settings_of(context)
     results, wanted = settings.results, contact_settings(settings)
     # The array of flags is a new one after every change of collections, objects and visibility.
-    is_same = _Cache.results is results and _Cache.visible is shown.visible and _Cache.settings == wanted
-    if not is_same or _Cache.pair_filter is None:
+    is_same = _found.results is results and _found.visible is shown.visible and _found.settings == wanted
+    if not is_same:
         result = cached.result
         parents: list[Any] = [None] * len(result.subjects)
         if wanted.ignore_parents:
             parents = [entry.parent for entry in result.objects]
-        _Cache.pair_filter = make_scan_settings(context.scene, result.subjects, parents, wanted).tested
-        _Cache.live = None
-        _Cache.results, _Cache.settings, _Cache.visible = results, wanted, shown.visible
-    if _Cache.live is not shown or _Cache.pairs is None:
-        _Cache.pairs = find_touching_pairs(shown.shapes[settings.shape], _Cache.pair_filter)
-        _Cache.live = shown
-    return cached.result.subjects, _Cache.pairs
+        _found.pair_filter = make_scan_settings(context.scene, result.subjects, parents, wanted).tested
+        _found.live = None
+        _found.results, _found.settings, _found.visible = results, wanted, shown.visible
+    if _found.live is not shown:
+        _found.pairs = find_touching_pairs(shown.shapes[settings.shape], _found.pair_filter)
+        _found.live = shown
+    return cached.result.subjects, _found.pairs
 
 
 _SIDES = (

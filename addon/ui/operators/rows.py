@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import bpy
@@ -37,20 +38,18 @@ _ROUNDING = 1e-4
 """Frames: the playhead is in single precision."""
 
 
-class _Playhead:
-    """State of `playhead_stays`."""
-
-    is_kept = False
+_playhead = SimpleNamespace(is_kept=False)
+"""State of `playhead_stays`."""
 
 
 @contextmanager
 def playhead_stays() -> Iterator[None]:
     """Leave the playhead where it is while a row becomes active."""
-    _Playhead.is_kept = True
+    _playhead.is_kept = True
     try:
         yield
     finally:
-        _Playhead.is_kept = False
+        _playhead.is_kept = False
 
 
 def go_to_active_row(settings: SceneSettings, context: Context) -> None:
@@ -59,7 +58,7 @@ def go_to_active_row(settings: SceneSettings, context: Context) -> None:
     if row is None:
         return
     scene: Any = settings.id_data
-    if not _Playhead.is_kept:
+    if not _playhead.is_kept:
         go_to(scene, frame_of_row(settings, row))
     # While the list follows the selection, the selection must not follow the list.
     if scene != context.scene or settings.contact_list.selected_only:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import bpy
@@ -134,16 +135,8 @@ def draw_bars() -> None:
     flat.draw_tooltip(text, hovered.mouse, context)
 
 
-class _Hovered:
-    """The bar under the mouse, whose name is shown."""
-
-    bar: int | None = None
-    region = 0
-    """Address of the region with the mouse."""
-    mouse = (0, 0)
-
-
-hovered = _Hovered()
+hovered = SimpleNamespace(bar=None, region=0, mouse=(0, 0))
+"""Index of the bar under the mouse, whose name is shown, and the address of the region with the mouse."""
 
 
 def active_pair(settings: SceneSettings) -> tuple[int, int] | None:
@@ -436,11 +429,8 @@ def _column_ranges(curve: SeparationCurve, axes: GraphAxes, width: int) -> tuple
     return low, high
 
 
-class _Icons:
-    """The images that were drawn last, from left to right, and what they show."""
-
-    previews: Any = None
-    key: tuple[object, ...] = ()
+_icons = SimpleNamespace(previews=None, key=())
+"""The images that were drawn last, from left to right, and what they show."""
 
 
 def graph_icons(
@@ -453,16 +443,16 @@ def graph_icons(
     """
     if bpy.app.background:
         return []
-    if _Icons.previews is None:
-        _Icons.previews = bpy.utils.previews.new()
+    if _icons.previews is None:
+        _icons.previews = bpy.utils.previews.new()
     names = [f"{_NAME} {number}" for number in range(count)]
-    icons = [_Icons.previews.get(name) or _Icons.previews.new(name) for name in names]
+    icons = [_icons.previews.get(name) or _icons.previews.new(name) for name in names]
     text = tuple(context.preferences.themes[0].user_interface.wcol_box.text)
     colors = text, tuple(preferences().contact_color)[:3], flat.playhead_color(context)
     scale = context.preferences.system.ui_scale
     key = curve, side, count, frame, colors, scale
-    if _Icons.key != key:
-        _Icons.key = key
+    if _icons.key != key:
+        _icons.key = key
         pixels = np.zeros((side, side * count, 4), dtype=np.float32)
         if curve is not None:
             pixels = graph_pixels(curve, (side * count, side), frame, colors, max(round(scale), 1))
@@ -477,8 +467,8 @@ def graph_icons(
 
 def detach() -> None:
     """Remove the images, which are made again when a panel draws them, and a request."""
-    if _Icons.previews is not None:
-        bpy.utils.previews.remove(_Icons.previews)
-    _Icons.previews, _Icons.key = None, ()
+    if _icons.previews is not None:
+        bpy.utils.previews.remove(_icons.previews)
+    _icons.previews, _icons.key = None, ()
     if bpy.app.timers.is_registered(_compute):
         bpy.app.timers.unregister(_compute)
