@@ -61,8 +61,6 @@ EXPORTS: list[Any] = []
 
 
 class _Export(FileExport):
-    """Base of the operators that export results."""
-
     needs = (need.idle, need.that(has_results, n_("Compute bounds or find contacts first")))
     file_format: ClassVar[str] = "json"
     button_text: ClassVar[str] = n_("Export JSON...")

@@ -123,8 +123,6 @@ _needs_any_editable = need.that(
 
 
 class _FitCommand(Command):
-    """Base of the operators that fit custom shapes."""
-
     shape: one_of(
         "Shape",
         "Shape to start with",

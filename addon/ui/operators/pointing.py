@@ -192,8 +192,6 @@ class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
 
 
 class _OfBar(Named):
-    """Base of the operators of the bars in the timeline."""
-
     @classmethod
     def poll(cls, context: Context) -> bool:
         return context.scene is not None and len(settings_on(context.scene).rows) > 0

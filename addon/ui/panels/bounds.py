@@ -21,8 +21,6 @@ _HEADER_SURROUNDINGS = 96
 
 
 class COLLISION_BOUNDS_PT_bounds(sidebar.Tab, Panel):
-    """Panel to fit bounds."""
-
     bl_label = "Bounds"
 
     def draw_header_preset(self, _context: Context) -> None:
@@ -52,8 +50,6 @@ class COLLISION_BOUNDS_PT_bounds(sidebar.Tab, Panel):
 
 
 class COLLISION_BOUNDS_PT_fit_settings(sidebar.BoundsTab, Panel):
-    """Panel of the options of the shapes that are fitted."""
-
     bl_label = "Fit Settings"
 
     def draw_header_preset(self, context: Context) -> None:
@@ -109,8 +105,6 @@ class COLLISION_BOUNDS_MT_vertex_groups(Menu):
 
 
 class COLLISION_BOUNDS_PT_swept_bounds(sidebar.BoundsTab, Panel):
-    """Panel to fit bounds around whole animations."""
-
     bl_label = "Swept Bounds"
 
     def draw(self, context: Context) -> None:

@@ -27,8 +27,6 @@ _IGNORED_SHOWN = 20
 
 
 class COLLISION_BOUNDS_PT_contacts(sidebar.Tab, Panel):
-    """Panel to find contacts and read them."""
-
     bl_label = "Contacts"
 
     def draw(self, context: Context) -> None:

@@ -25,8 +25,6 @@ _SURROUNDINGS = 90
 
 
 class COLLISION_BOUNDS_PT_touching(Tab, Panel):
-    """Panel of the pairs that touch at the playhead."""
-
     bl_label = "Touching Now"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
@@ -71,8 +69,6 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
 
 
 class COLLISION_BOUNDS_PT_display(Tab, Panel):
-    """Panel of the overlay."""
-
     bl_label = "Display"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 

@@ -38,8 +38,6 @@ _SURROUNDINGS = 84
 
 
 class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
-    """Panel to create and check collider objects."""
-
     bl_label = "Colliders"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
@@ -118,8 +116,6 @@ def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
 
 
 class COLLISION_BOUNDS_PT_export(Tab, Panel):
-    """Panel to export files."""
-
     bl_label = "Export"
 
     def draw(self, context: Context) -> None:

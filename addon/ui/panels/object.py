@@ -150,8 +150,6 @@ class _CollisionResponse(_OfActive):
 
 
 class _InProperties:
-    """Mixin of panels in the Properties editor."""
-
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
@@ -207,8 +205,6 @@ class COLLISION_BOUNDS_PT_physics_collision_response(_CollisionResponse, _InPhys
 
 
 class COLLISION_BOUNDS_PT_measurements(BoundsTab, Panel):
-    """Sizes, positions and tightness of the bounds of the active object."""
-
     bl_label = "Measurements"
 
     def draw(self, context: Context) -> None:
@@ -299,8 +295,6 @@ def _line(layout: UILayout, *texts: str) -> None:
 
 
 class COLLISION_BOUNDS_PT_collection(_InProperties, Panel):
-    """Settings of a collection, in the Properties editor."""
-
     bl_label = "Collision Bounds"
     bl_context = "collection"
 

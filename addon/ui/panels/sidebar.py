@@ -16,8 +16,6 @@ from ..texts import draw_line, draw_note, iface_
 
 
 class Tab:
-    """Mixin of panels in the tab."""
-
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = NAME
@@ -55,8 +53,6 @@ def detach() -> None:
 
 
 class Popover:
-    """Mixin of panels that open from a button."""
-
     bl_space_type = "VIEW_3D"
     bl_region_type = "HEADER"
     bl_ui_units_x = 14

@@ -180,8 +180,6 @@ def collider_property(name: str, **changes: Any) -> Any:
 
 @options.with_properties(**{name: collider_property(name) for name in COLLIDER_OPTIONS})
 class COLLISION_BOUNDS_PG_colliders(HasOptions, PropertyGroup):
-    """Settings of a scene's colliders."""
-
     show_surfaces: flag(
         "Fill Colliders",
         "Draw the surfaces of collider objects, translucent. Nothing is added to the objects",
@@ -257,8 +255,6 @@ class COLLISION_BOUNDS_PG_picker(PropertyGroup):
 
 
 class COLLISION_BOUNDS_PG_pickers(PropertyGroup):
-    """Pickers of all options that have one."""
-
     group_a: PointerProperty(type=COLLISION_BOUNDS_PG_picker)
     group_b: PointerProperty(type=COLLISION_BOUNDS_PG_picker)
     obstacles: PointerProperty(type=COLLISION_BOUNDS_PG_picker)
