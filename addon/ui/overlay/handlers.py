@@ -15,12 +15,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ...core import Contact
-from ...scene.blender.animated import (
-    edited_object_uids,
-    is_scene_edited,
-    physics_settings,
-    updated_geometry_uids,
-)
+from ...scene.blender import animated
 from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from ...scene.live.contact_state import LiveShapes
@@ -95,7 +90,7 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         if cached is not None and cached.deforms is None:
             cached.deforms = cached.subjects.may_deform(depsgraph.scene)
         # Listing the updates of a thousand objects takes as long as reading their matrices.
-        changed_uids = updated_geometry_uids(depsgraph) if cached is None or cached.deforms else ()
+        changed_uids = animated.updated_geometry_uids(depsgraph) if cached is None or cached.deforms else ()
         update_overlay(scene, depsgraph, changed_uids, keep_flags=True)
         overlays.record_snapshot(scene, depsgraph.view_layer)
 
@@ -121,14 +116,16 @@ def after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
     if cached is not None:
         cached.deforms = None  # Blender does not report updates during playback
     was_valid = cached is not None and not cached.is_invalid
-    moved = update_overlay(scene, depsgraph, updated_geometry_uids(depsgraph), keep_flags=not has_new_flags)
+    moved = update_overlay(
+        scene, depsgraph, animated.updated_geometry_uids(depsgraph), keep_flags=not has_new_flags
+    )
     # Blender reports bodies that physics has moved again after the frame change, which has read them.
     is_after_physics = was_frame_changed and not (moved and was_valid)
-    physics = physics_settings(scene)
+    physics = animated.physics_settings(scene)
     has_other_physics = state.physics.get(scene.session_uid, physics) != physics
     state.physics[scene.session_uid] = physics
-    is_click = not moved and is_scene_edited(depsgraph) and not has_other_physics
-    edited_uids = edited_object_uids(depsgraph, without_bodies=is_after_physics or is_click)
+    is_click = not moved and animated.is_scene_edited(depsgraph) and not has_other_physics
+    edited_uids = animated.edited_object_uids(depsgraph, without_bodies=is_after_physics or is_click)
     if edited_uids and (scan := job_state.running()):
         scan.was_scene_edited = True
     if not was_undone and overlays.on_edit(scene, depsgraph.view_layer, edited_uids, moved):

@@ -12,13 +12,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import bpy
-from bpy.props import (
-    CollectionProperty,
-    FloatProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
+from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 
 from ...formats.wording import valid_text
@@ -42,16 +36,7 @@ from ...scene.subjects.scan_settings import COLLECTION_PREFIX
 from ...translations import CONTEXT
 from . import options
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
-from .options import (
-    OPTIONS,
-    OPTIONS_WITH_PICKER,
-    HasOptions,
-    announces,
-    flag,
-    one_of,
-    option_property,
-    option_values,
-)
+from .options import OPTIONS, OPTIONS_WITH_PICKER, announces, flag, one_of, option_property, option_values
 
 SWITCHES: dict[DrawnShape, str] = {name: kind.switch for name, kind in SHAPE_KINDS.items() if kind.switch}
 """Property that shows or hides each shape; at first, the shape that collision checks use is shown."""
@@ -72,7 +57,7 @@ _opacity = partial(FloatProperty, subtype="FACTOR", min=0.0, max=1.0, update=ann
         for name, switch in SWITCHES.items()
     }
 )
-class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
+class COLLISION_BOUNDS_PG_display(options.HasOptions, PropertyGroup):
     """Settings of the Display panel, among them a switch for each of the shapes."""
 
     show_overlay: _switch(
@@ -179,7 +164,7 @@ def collider_property(name: str, **changes: Any) -> Any:
 
 
 @options.with_properties(**{name: collider_property(name) for name in COLLIDER_OPTIONS})
-class COLLISION_BOUNDS_PG_colliders(HasOptions, PropertyGroup):
+class COLLISION_BOUNDS_PG_colliders(options.HasOptions, PropertyGroup):
     show_surfaces: flag(
         "Fill Colliders",
         "Draw the surfaces of collider objects, translucent. Nothing is added to the objects",
@@ -312,7 +297,7 @@ _UPDATES: dict[str, Callable[[Any, Context], None]] = {
         for name in (*OPTIONS["bounds"], *OPTIONS["contacts"])
     }
 )
-class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
+class COLLISION_BOUNDS_PG_scene(options.HasOptions, PropertyGroup):
     """Settings of the panels for one scene, among them the options of its jobs."""
 
     scope: option_property("scope", default="SELECTED")
