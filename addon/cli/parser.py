@@ -140,7 +140,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     Raises UsageError: for unknown, invalid or contradictory options.
     Raises SystemExit: for --help and --version.
     """
-    options = _create_parser(opens_file).parse_args(arguments)
+    options = create_parser(opens_file).parse_args(arguments)
     known = _OPTIONS[options.command]
     try:
         given = completed(vars(options), known, JOB_RULES.get(options.command, ()), _spelled)
@@ -178,18 +178,6 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
         if options.format is None and ".json" not in suffixes and not _is_pipe_or_device(output):
             raise UsageError(f"{output}: the name must end in .json; for another name add --format json")
     return options
-
-
-def option_takes_value(command: str) -> dict[str, bool]:
-    """Return the options of a command that names the file to open, each with whether it takes a value."""
-    return {
-        flag: not isinstance(option.kind, Flag)
-        for option in _OPTIONS[command].values()
-        for flag in (
-            *(option.flags or (_spelled(option.name),)),
-            *([f"--no-{option.name}"] if option.default is True else []),
-        )
-    } | dict.fromkeys(("-h", "--help"), False)
 
 
 def parse_exit_code(text: str) -> int:
@@ -356,7 +344,8 @@ def _unknown_option(word: str, known: Iterable[str]) -> str:
     return f"unknown option {word}" + (f", did you mean {names[close[0]]}?" if close else "")
 
 
-def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
+def create_parser(opens_file: bool) -> argparse.ArgumentParser:
+    """Make the parser of all commands; `opens_file` is that of `parse_arguments`."""
     # An abbreviation in a script would break, or change its meaning, with the next option that is added.
     parser = _Parser(
         prog=PROGRAM,

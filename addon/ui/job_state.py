@@ -187,7 +187,6 @@ def begin() -> RunningJob:
 
 
 def end() -> None:
-    """Drop the state of the job, which has ended."""
     _running.clear()
 
 

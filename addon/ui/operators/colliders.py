@@ -170,7 +170,6 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
         return tip_("{name} {problem}", name=valid_text(problem.name), problem=translated(problem.text))
 
     def run(self, context: Context) -> None:
-        """Select the object, or all objects of a collection that is treated as one."""
         problem = _finding(context, self.index)
         if problem is None:
             raise refusal("The list is out of date: check the colliders again")

@@ -34,8 +34,6 @@ def suggested_path(source: str, name: str) -> str:
 
 
 class FileExport(Command, ExportHelper):
-    """Base of the operators that export a file, with a suggestion for its path."""
-
     bl_options: ClassVar = {"REGISTER"}
     filename_ext: ClassVar[str]
     filter_glob: StringProperty(options={"HIDDEN"})
@@ -120,8 +118,6 @@ class _Export(FileExport):
 
 
 class _ExportInAnySpace(DrawsOptions, _Export):
-    """Base of the operators that export a file in a space of the user's choice."""
-
     drawn: ClassVar[tuple[str, ...]] = ("preset", "up", "forward", "handedness", "units", "decimals")
 
     preset: one_of(

@@ -171,7 +171,6 @@ class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
         layout.prop(self, "comment")
 
     def run(self, context: Context) -> str:
-        """Add the pair and the comment to the settings of one of its objects."""
         names, a, b = _pair_to_set(context)
         if a is None or b is None or a.library is not None:
             raise refusal("{a} and {b}: only pairs with an object of this file can be accepted", **names)

@@ -60,8 +60,6 @@ def show_changed_results(
 
 
 class LoadJson(Command, ImportHelper):
-    """Base of operators that choose a JSON file."""
-
     filename_ext = ".json"
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 

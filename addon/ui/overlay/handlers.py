@@ -50,7 +50,6 @@ def paused() -> Iterator[None]:
 
 
 def attach() -> None:
-    """Draw in the editors from now on."""
     for space, draw, when in (
         (bpy.types.SpaceView3D, _draw_shapes, "POST_VIEW"),
         (bpy.types.SpaceView3D, _draw_labels, "POST_PIXEL"),
@@ -62,7 +61,6 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Draw no longer, and drop results and draw data."""
     _attached.close()
     over_time.detach()
     state.clear()

@@ -89,7 +89,6 @@ class ContactBars(NamedTuple):
 
 @lru_cache(maxsize=1)
 def bars_of(result_id: str) -> ContactBars:
-    """Return the bars of a result with a report."""
     result = result_store.get(result_id).contacts
     order = np.argsort(-result.report.contacts.pairs.depth, kind="stable")
     contacts = result.report.contacts.take(order)

@@ -183,7 +183,6 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
 
 
 def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
-    """Draw how many overlaps are not listed, and a button to include them."""
     count = result.static_overlap_count
     if count:
         column = layout.column(align=True)

@@ -84,7 +84,6 @@ class COLLISION_BOUNDS_MT_contact_list(Menu):
     bl_label = "Contact List"
 
     def draw(self, _context: Context) -> None:
-        """Draw the commands that are used less often than the buttons of the list."""
         draw_rare_commands(self.layout)
 
 

@@ -52,8 +52,6 @@ def _draw_reason(layout: UILayout, context: Context) -> None:
 
 
 class _ObjectSettings(_OfActive):
-    """The panel of object settings, in the sidebar and in the Properties editor."""
-
     bl_label = "Object Settings"
 
     def draw_header(self: Any, context: Context) -> None:
@@ -92,8 +90,6 @@ class _ObjectSettings(_OfActive):
 
 
 class _CustomShape(_OfActive):
-    """The panel of the custom shape, in the sidebar and in the Properties editor."""
-
     bl_label = "Custom Shape"
 
     def draw_settings(self: Any, context: Context, settings: Any) -> None:
@@ -134,8 +130,6 @@ def _draw_all_shapes(layout: UILayout, settings: Any) -> None:
 
 
 class _CollisionResponse(_OfActive):
-    """The panel of the collision response, in the sidebar and in the Properties editor."""
-
     bl_label = "Collision Response"
 
     def draw_settings(self: Any, _context: Context, settings: Any) -> None:
@@ -156,8 +150,6 @@ class _InProperties:
 
 
 class _Physics(_InProperties):
-    """Mixin of panels in its Physics tab."""
-
     bl_context = "physics"
 
     @classmethod
@@ -187,8 +179,6 @@ class COLLISION_BOUNDS_PT_physics(_Physics, Panel):
 
 
 class _InPhysics(_Physics):
-    """Mixin of the panels in that one."""
-
     bl_parent_id = "COLLISION_BOUNDS_PT_physics"
 
 
@@ -265,7 +255,6 @@ def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
 
 
 def _draw_outside(layout: UILayout, count: int) -> None:
-    """Draw how many vertices are outside a custom shape, if there are any."""
     one, many = n_("{count} vertex lies outside"), n_("{count} vertices lie outside")
     if count:
         draw_line(layout, one if count == 1 else many, "INFO", count=count)

@@ -87,7 +87,6 @@ def with_button(
 
 
 def running_job(*operators: str) -> job_state.RunningJob | None:
-    """Return the job that is running, if it is that of one of these operators."""
     job = job_state.running()
     return job if job is not None and job.operator in operators else None
 

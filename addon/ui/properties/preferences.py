@@ -5,6 +5,7 @@ A right click (Online Manual) and F1 open the sections of the manual, in the ext
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -46,19 +47,15 @@ _DEFAULTS = SimpleNamespace(
 """Values where Blender keeps no preferences of the extension, for example in a script."""
 
 
+_color = partial(
+    FloatVectorProperty, subtype="COLOR_GAMMA", size=4, min=0.0, max=1.0, update=announces(display_changed)
+)
+
+
 @with_properties(
     **{
-        property_name: FloatVectorProperty(
-            name=name,
-            description=description,
-            subtype="COLOR_GAMMA",
-            size=4,
-            min=0.0,
-            max=1.0,
-            default=default,
-            update=announces(display_changed),
-        )
-        for property_name, (name, description, default) in _COLORS.items()
+        key: _color(name=name, description=description, default=default)
+        for key, (name, description, default) in _COLORS.items()
     }
 )
 class Preferences(AddonPreferences):
