@@ -206,7 +206,6 @@ def _parse_share(text: str) -> tuple[int, int]:
 
 _EXIT_CODE = Parsed(parse_exit_code)
 
-
 _ENABLE_AUTOEXEC = Option(
     "enable_autoexec",
     Flag(),

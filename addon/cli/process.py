@@ -134,7 +134,7 @@ def _discard_output_of(descriptor: int) -> None:
 
 _NAMES: dict[int, str] = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
-_messages: int | None = None
+_messages = 2
 """File descriptor of standard error: Blender's importers run while descriptor 2 is redirected."""
 _clean_ups: tuple[Callable[[], object], ...] = ()
 
@@ -153,7 +153,7 @@ def prepare_process(*clean_ups: Callable[[], object]) -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # returns the lowest number that is free
-    if _messages is None:
+    if _messages == 2:
         _messages = os.dup(2)
     _clean_ups = clean_ups
     for number in _NAMES:
@@ -197,10 +197,9 @@ def recorded_signals() -> Iterator[list[str]]:
 
 def _end_process(number: int, _frame: FrameType | None) -> None:
     with contextlib.suppress(OSError):
-        descriptor = 2 if _messages is None else _messages
         # A terminal shows ^C, or the progress of a scan.
-        line_end = "\n" if os.isatty(descriptor) else ""
-        os.write(descriptor, f"{line_end}{PROGRAM}: stopped by {_NAMES[number]}\n".encode())
+        line_end = "\n" if os.isatty(_messages) else ""
+        os.write(_messages, f"{line_end}{PROGRAM}: stopped by {_NAMES[number]}\n".encode())
     for clean_up in (*_clean_ups, remove_session_folder):
         with contextlib.suppress(Exception):  # the process ends in any case
             clean_up()

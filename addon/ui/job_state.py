@@ -82,7 +82,7 @@ class RunningJob:
         self.has_partial_result: bool | None = True
         self._clock = clock
         self._time_left = TimeLeft(clock(), 0.0)
-        self._stop_time: float | None = None
+        self._stop_time = math.inf
         self._progress: Progress | None = None
         # A second scan, or the meshes, begin at zero again.
         self._has_samples = False
@@ -102,18 +102,17 @@ class RunningJob:
 
     def stop(self) -> None:
         """Request that the job samples no more frames."""
-        if self._stop_time is None:
-            self._stop_time = self._clock()
+        self._stop_time = min(self._stop_time, self._clock())
 
     @property
     def is_stopping(self) -> bool:
         """True once `stop` was called. The job still processes the frames that it has sampled."""
-        return self._stop_time is not None
+        return self._stop_time < math.inf
 
     @property
     def drops_unsolved(self) -> bool:
         """True if `stop` was called so long ago that the job has to end without what it has not solved."""
-        return self._stop_time is not None and self._clock() - self._stop_time > _STOPS_WITHIN
+        return self._clock() - self._stop_time > _STOPS_WITHIN
 
     @property
     def has_results(self) -> bool:
@@ -123,7 +122,7 @@ class RunningJob:
     @property
     def can_be_aborted(self) -> bool:
         """True if `stop` was called long enough ago for a second request to abort the job."""
-        return self._stop_time is not None and self._clock() - self._stop_time > _RELIABLE_AFTER
+        return self._clock() - self._stop_time > _RELIABLE_AFTER
 
     @property
     def done(self) -> float:

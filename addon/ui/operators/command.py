@@ -179,7 +179,6 @@ _SCAN_TO_DRAWING = 10
 _SHOWN_EVERY, _SHOWN_AT_LEAST_EVERY = 0.2, 1.0
 """Least and most seconds between two updates of the progress, which may take longer to draw than a slice."""
 
-
 Job: TypeAlias = Generator[Progress, None, Any]
 
 

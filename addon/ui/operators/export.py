@@ -22,7 +22,6 @@ from .command import Command, DrawsOptions, Outcome
 
 _AXIS_ITEMS = tuple((axis, axis, "") for axis in formats.AXES)
 
-
 _last_paths: dict[tuple[str, str], str] = {}
 """Path that was last chosen in a file browser for each operator and blend file, in this session."""
 

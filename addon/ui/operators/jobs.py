@@ -182,8 +182,7 @@ class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
     )
 
     def run(self, _context: Context) -> None:
-        if scan := job_state.running():
-            scan.stop()
+        job_state.running().stop()
 
 
 def _summary(result: Result, comparison: Comparison | None) -> str:

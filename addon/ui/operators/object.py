@@ -116,7 +116,6 @@ def _copy(source: Any, target: Any, names: Iterable[str]) -> None:
 
 _MORE = {"translation_context": CONTEXT, "options": {"SKIP_SAVE"}}
 
-
 _needs_any_editable = need.that(
     lambda context: any(item.library is None for item in selected_with_geometry(context)), need.LINKED
 )

@@ -36,8 +36,6 @@ from .command import Command, OfItem, Outcome, row_of
 
 _ROUNDING = 1e-4
 """Frames: the playhead is in single precision."""
-
-
 _playhead = SimpleNamespace(is_kept=False)
 """State of `playhead_stays`."""
 

@@ -41,8 +41,6 @@ _LEAST_WIDTH = 3.0
 """Pixels of the shortest bar: a contact between two frames can be seen, too."""
 _LEAST_OPACITY, _MOST_OPACITY = 0.35, 0.9
 """Opacity of the shallowest contact, and of the deepest."""
-
-
 _REACH = 2.0
 """Pixels around a bar that belong to it, too."""
 

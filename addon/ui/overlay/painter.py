@@ -26,8 +26,6 @@ _STRONG_WIDTH = 1.8
 """Width of strong lines, in widths of plain ones."""
 LIFT = 1e-6
 """Offset in depth towards the viewer, because a face of a box on a face of its mesh would flicker."""
-
-
 SMALL, LARGE = 16, 64
 """Half widths in pixels. Below SMALL there is hardly any perspective; above LARGE circles must be fine."""
 

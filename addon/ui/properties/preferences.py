@@ -19,10 +19,8 @@ from .options import BOUNDS_OPTIONS, announces, display_changed, option_property
 # The package of the extension, whatever the repository that it was installed from is called.
 PACKAGE = __package__.removesuffix(".ui.properties")
 
-
 NAME = "Collision Bounds"
 """The tab of the sidebar, unless it is renamed."""
-
 
 _COLORS: dict[str, tuple[str, str, tuple[float, ...]]] = {
     "free_color": ("Free Bounds", "Color of bounds that are not in contact", (0.16, 0.52, 1.0, 1.0)),
@@ -45,7 +43,6 @@ _DEFAULTS = SimpleNamespace(
     **{name: default for name, (_, _, default) in _COLORS.items()}, padding=0.0, tab_name=NAME
 )
 """Values where Blender keeps no preferences of the extension, for example in a script."""
-
 
 _color = partial(
     FloatVectorProperty, subtype="COLOR_GAMMA", size=4, min=0.0, max=1.0, update=announces(display_changed)

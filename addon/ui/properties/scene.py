@@ -145,12 +145,6 @@ _naming = partial(
     ),
     ("custom", "Custom", "Use the pattern below", 4),
 )
-COLLIDER_PARTS: dict[str, Any] = {
-    "default": 1,
-    "description": "Split each mesh into up to this many convex parts, each with a collider, so that notches "
-    "and holes stay open. 1 is one collider around all",
-}
-
 
 COLLIDER_OPTIONS = ("kind", "parts", "parts_tolerance", "max_vertices", "naming", "pattern", "collection")
 """Names of the settings, in the order of the interface."""
@@ -160,7 +154,13 @@ def collider_property(name: str, **changes: Any) -> Any:
     """Return the definition of the property of one of `COLLIDER_OPTIONS`, with changed arguments."""
     if name == "naming":
         return _naming(**changes)
-    return option_property(name, **{**(COLLIDER_PARTS if name == "parts" else {}), **changes})
+    if name == "parts":
+        description = (
+            "Split each mesh into up to this many convex parts, each with a collider, so that notches "
+            "and holes stay open. 1 is one collider around all"
+        )
+        changes |= {"default": 1, "description": description}
+    return option_property(name, **changes)
 
 
 @options.with_properties(**{name: collider_property(name) for name in COLLIDER_OPTIONS})
