@@ -73,14 +73,12 @@ class ProgressLine:
         elapsed = now - self._started
         if done and elapsed >= _ESTIMATES_AFTER:
             text += f"  {format_duration(elapsed / done * (1 - done))} left"
-        self._stream.write("\r" + text.ljust(self._width))
-        self._stream.flush()
+        print("\r" + text.ljust(self._width), end="", file=self._stream, flush=True)
         self._width = len(text)
 
     def clear(self) -> None:
         if self._stream is not None and self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
+            print("\r" + " " * self._width + "\r", end="", file=self._stream, flush=True)
             self._width = 0
 
     def shown(
@@ -139,8 +137,7 @@ _LISTED = 20
 
 
 def print_warning(text: str) -> None:
-    if sys.stderr is not None:
-        print(f"{PROGRAM}: {single_line(f'warning: {text}')}", file=sys.stderr)
+    print(f"{PROGRAM}: {single_line(f'warning: {text}')}", file=sys.stderr)
 
 
 def report_inputs(warnings: Sequence[formats.InputWarning], options: argparse.Namespace) -> None:

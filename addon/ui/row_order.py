@@ -58,7 +58,7 @@ def _contact_order(report: ContactReport) -> Ints:
 
 
 @lru_cache(maxsize=1)
-def _columns_of(result_id: str) -> SimpleNamespace:
+def columns_of(result_id: str) -> SimpleNamespace:
     """Return sort keys and names of the rows (n,) of a result, as arrays.
 
     Reading the properties of 10,000 rows one by one takes longer than drawing the list.
@@ -95,14 +95,9 @@ def _columns_of(result_id: str) -> SimpleNamespace:
     )
 
 
-def prefixes_of_names(settings: SceneSettings) -> dict[str, str]:
-    """Return what the names of all objects in the list begin with."""
-    return _columns_of(settings.result_id).prefixes
-
-
 def counts_of_rows(settings: SceneSettings) -> dict[str, int]:
     """Count the rows that each filter of the list is about, hidden ones included."""
-    columns = _columns_of(settings.result_id)
+    columns = columns_of(settings.result_id)
     return {
         "show_contacts": int((~columns.is_near).sum()),
         "tunnelling_only": int(columns.tunnelling.sum()),
@@ -113,7 +108,7 @@ def counts_of_rows(settings: SceneSettings) -> dict[str, int]:
 
 def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
     """Return the row indices (n,) in list order, and whether each row (n,), by index, passes the filters."""
-    columns, contact_list = _columns_of(settings.result_id), settings.contact_list
+    columns, contact_list = columns_of(settings.result_id), settings.contact_list
     orders = {"NAME": columns.by_name, "FRAME": columns.by_frame, "VALUE": columns.by_value}
     order = orders[contact_list.sort_by]
     shown = np.where(columns.is_near, contact_list.show_near_misses, contact_list.show_contacts)

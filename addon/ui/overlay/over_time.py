@@ -194,7 +194,6 @@ _FAINT = 0.15
 """Opacity of the lines of numbers."""
 _FILL, _ZERO, _GROUND = 0.35, 0.6, 0.07
 """In the small graph, opacities of the area below zero, of the zero line and of the background."""
-_NAME = "separation"
 
 
 class GraphAxes(NamedTuple):
@@ -442,7 +441,7 @@ def graph_icons(
         return []
     if _icons.previews is None:
         _icons.previews = bpy.utils.previews.new()
-    names = [f"{_NAME} {number}" for number in range(count)]
+    names = [str(number) for number in range(count)]
     icons = [_icons.previews.get(name) or _icons.previews.new(name) for name in names]
     text = tuple(context.preferences.themes[0].user_interface.wcol_box.text)
     colors = text, tuple(preferences().contact_color)[:3], flat.playhead_color(context)

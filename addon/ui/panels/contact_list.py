@@ -20,7 +20,7 @@ from ..operators.rows import COLLISION_BOUNDS_OT_go_to_interval, interval_at, se
 from ..overlay.over_time import active_curve, graph_icons, request_missing
 from ..properties.contact_list import ContactRow
 from ..properties.scene import SceneSettings, settings_of
-from ..row_order import active_row, counts_of_rows, entry_of_row, prefixes_of_names, sorted_and_filtered
+from ..row_order import active_row, columns_of, counts_of_rows, entry_of_row, sorted_and_filtered
 from ..texts import frame_text, iface_, iface_count, length_text, meaning_, n_, playhead_text, shortened_pair
 from .sidebar import folded, measure_texts, sidebar_width
 
@@ -56,7 +56,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         line = layout.row(align=True)
         line.active = not item.hidden
         width, has_room = _widths(context)
-        fits, prefixes = measure_texts(context, width), prefixes_of_names(data)
+        fits, prefixes = measure_texts(context, width), columns_of(data.result_id).prefixes
         a, b = shortened_pair(item.a, item.b, prefixes, fits)
         names = line.split(factor=0.5, align=True)
         icon: Any = "PINNED" if item.at_start else "RADIOBUT_ON"
@@ -159,7 +159,6 @@ def _value_text(value: float) -> str:
     return format(value, next((form for limit, form in limits if value < limit), ".0e"))
 
 
-_SPEED_DIGITS, _DEPTH_DIGITS = 3, 4
 _LINES = 9
 """Least number of lines of the details: most rows have no more."""
 _TIME_LINE = 2
@@ -299,12 +298,12 @@ def _lines_of_interval(context: Context, result: Result, contact: Contact) -> li
     begin = iface_(text, number=index + 1, count=len(starts), frame=frame)
     speed = iface_("Closing speed unknown")
     if details.closing_speed is not None:
-        per_second = length_text(details.closing_speed * result.time.fps, units, _SPEED_DIGITS)
+        per_second = length_text(details.closing_speed * result.time.fps, units, digits=3)
         speed = iface_("Closing speed {distance}/s", distance=per_second)
     text = n_("Bounds: deepest {depth} at {frame}")
     if details.depth < 0:
         text = n_("Bounds: closest {depth} at {frame}")
-    depth = length_text(abs(details.depth), units, _DEPTH_DIGITS)
+    depth = length_text(abs(details.depth), units)
     deepest = iface_(text, depth=depth, frame=frame_text(details.deepest_frame, decimals=2))
     direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)
     return [

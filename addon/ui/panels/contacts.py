@@ -20,10 +20,8 @@ from ..texts import draw_line, draw_note, frame_text, iface_, iface_count, meani
 from . import sidebar
 from .contact_list import draw_counts, draw_details, draw_headings, draw_small_graph
 
-_COMPARED_SHOWN = 20
-"""Number of new contacts, and of those that are gone, that are listed."""
-_IGNORED_SHOWN = 20
-"""Number of ignored pairs that are listed."""
+_LISTED = 20
+"""Number of new contacts, of those that are gone, and of ignored pairs, that are listed."""
 
 
 class COLLISION_BOUNDS_PT_contacts(sidebar.Tab, Panel):
@@ -140,12 +138,12 @@ class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
         gone = iface_count(len(comparison.gone), "Gone: {count} contact", "Gone: {count} contacts")
         for label, intervals in ((new, comparison.new), (gone, comparison.gone)):
             column.label(text=label, translate=False)
-            for entry in intervals[:_COMPARED_SHOWN]:
+            for entry in intervals[:_LISTED]:
                 a, b = (valid_text(names.get(side, side)) for side in (entry.a, entry.b))
                 start, end = frame_text(entry.start, decimals=2), frame_text(entry.end, decimals=2)
                 draw_line(column, "{a} and {b}: {start} to {end}", "BLANK1", a=a, b=b, start=start, end=end)
-            if len(intervals) > _COMPARED_SHOWN:
-                draw_line(column, "and {count} more", "BLANK1", count=len(intervals) - _COMPARED_SHOWN)
+            if len(intervals) > _LISTED:
+                draw_line(column, "and {count} more", "BLANK1", count=len(intervals) - _LISTED)
 
 
 def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
@@ -290,7 +288,7 @@ def _draw_ignored(layout: UILayout) -> None:
     column = layout.column(align=True)
     one, many = n_("{count} pair ignored in this file:"), n_("{count} pairs ignored in this file:")
     draw_line(column, one if len(pairs) == 1 else many, count=len(pairs))
-    for name, other in pairs[:_IGNORED_SHOWN]:
+    for name, other in pairs[:_LISTED]:
         a, b = valid_text(name), valid_text(other.name)
         line = column.row(align=True)
         names = line.split(factor=0.5)

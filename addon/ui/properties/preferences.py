@@ -116,10 +116,9 @@ _SECTIONS = (
     (f"{_TYPES}pg_colliders*", "colliders"),
     (f"{_TYPES}pg_display*", "display"),
     (f"{_TYPES}pg_gltf*", "export"),
-    *(
-        (f"{_TYPES}pg_object.{name}*", "collision-response")
-        for name in ("response", "collision_", "physics_")
-    ),
+    (f"{_TYPES}pg_object.response*", "collision-response"),
+    (f"{_TYPES}pg_object.collision_*", "collision-response"),
+    (f"{_TYPES}pg_object.physics_*", "collision-response"),
     (f"{_TYPES}pg_object*", "active-object"),
     (f"{_TYPES}pg_collection*", "active-object"),
     (f"{_TYPES}pg_contact*", "the-list"),
