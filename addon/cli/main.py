@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 
 _INTERVAL = 0.1
 """Seconds between updates: a terminal may be slower than a scan."""
-
 _ESTIMATES_AFTER = 1.0
 """Seconds until the time left is a useful estimate."""
-
 _PARTS_AT_ONCE = 64
 """Parts of a text between updates."""
 

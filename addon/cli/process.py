@@ -228,8 +228,6 @@ def remove_session_folder() -> None:
     app = getattr(sys.modules.get("bpy"), "app", None)
     folder = Path(getattr(app, "tempdir", None) or "/")
     # If Blender cannot create a folder of its own, this is the folder of all programs.
-    if (
-        folder.name.startswith("blender_")
-        and folder.parent.resolve() == Path(tempfile.gettempdir()).resolve()
-    ):
+    is_temporary = folder.parent.resolve() == Path(tempfile.gettempdir()).resolve()
+    if is_temporary and folder.name.startswith("blender_"):
         shutil.rmtree(folder, ignore_errors=True)

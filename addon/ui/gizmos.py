@@ -95,8 +95,7 @@ class COLLISION_BOUNDS_GGT_custom_shape(GizmoGroup):
     def poll(cls, context: Context) -> bool:
         item, settings = context.object, settings_of_active(context)
         return (
-            item is not None
-            and settings is not None
+            settings is not None
             and settings.override != "none"
             and item.mode == "OBJECT"
             and item.library is None

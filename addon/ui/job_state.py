@@ -17,13 +17,10 @@ from .texts import iface_, n_
 
 _RELIABLE_AFTER = 1.0
 """Seconds between two estimates of the time left, and until a second Esc is not an accidental repeat."""
-
 _AGREEMENT = 0.25
 """Part of the time left by which two estimates of it may differ if they are shown."""
-
 _STOPS_WITHIN = 0.5
 """Seconds after which a scan that is stopped drops the frames that are read but not solved."""
-
 _TEXTS = {
     (False, False): n_("{percent}%, frame {frame:g}"),
     (False, True): n_("{percent}%, frame {frame:g}, {time} left"),

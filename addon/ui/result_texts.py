@@ -22,9 +22,6 @@ from ..scene.settings import Selection
 from ..scene.subjects.find import HIDDEN, IS_COLLIDER
 from .texts import iface_, iface_count, joined, n_, rpt_, rpt_count, sentences, translated
 
-_NAMES_SHOWN = 3
-"""Number of names in a note."""
-
 
 class Note(NamedTuple):
     """A note: two or three words, for a line with several notes, and all of it as "label: names"."""
@@ -118,7 +115,7 @@ def _note(names: Sequence[str], short: str, one: str, many: str, **values: str) 
     """Return the note on objects or pairs of these names, with the first of them; none without names."""
     if not names:
         return []
-    count, shown = len(names), first_and_count([*map(single_line, names)], _NAMES_SHOWN, iface_)
+    count, shown = len(names), first_and_count([*map(single_line, names)], 3, iface_)
     return [Note(iface_(short, count=count), iface_count(count, one, many, names=shown, **values))]
 
 

@@ -166,16 +166,12 @@ def reads_all_frames(context: Context) -> bool:
 
 _SLICE = 0.04
 """Seconds of a slice; Blender handles events and draws between slices."""
-
 _LONGEST_AWAY = 0.1
 """Most seconds of a slice in which the scene has left its frame, to which it returns at the end."""
-
 _STEP_DECAY = 0.9
 """Factor of the time that a step is expected to take at most, for each shorter step."""
-
 _SCAN_TO_DRAWING = 10
 """Least ratio of the time between two updates of the progress to the time that Blender draws one."""
-
 _SHOWN_EVERY, _SHOWN_AT_LEAST_EVERY = 0.2, 1.0
 """Least and most seconds between two updates of the progress, which may take longer to draw than a slice."""
 
@@ -376,7 +372,6 @@ _NAVIGATION_EVENTS = frozenset(
     | {"TRACKPADZOOM", "MOUSEROTATE", "NDOF_MOTION", "WINDOW_DEACTIVATE"}
 )
 """Events that navigate the view and, without modifier keys, change nothing in the scene."""
-
 _HARMLESS_EVENTS = _NAVIGATION_EVENTS - {"WINDOW_DEACTIVATE"} | {"TIMER"}
 """Events after which nobody saves or stores the file."""
 

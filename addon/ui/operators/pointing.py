@@ -21,7 +21,7 @@ from ..overlay.draw_data import DrawData, Instances
 from ..overlay.over_time import frame_at, hovered, placed_bars
 from ..overlay.state import find_overlay, redraw
 from ..overlay.unit_meshes import LINES
-from ..properties.scene import SceneSettings, settings_of, settings_on
+from ..properties.scene import SceneSettings, settings_of
 from ..row_order import sorted_and_filtered
 from ..texts import rpt_
 from .command import Named
@@ -191,13 +191,7 @@ class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
         return {"FINISHED"}
 
 
-class _OfBar(Named):
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return context.scene is not None and len(settings_on(context.scene).rows) > 0
-
-
-class COLLISION_BOUNDS_OT_click_bar(_OfBar, Operator):
+class COLLISION_BOUNDS_OT_click_bar(Named, Operator):
     """Jump to the start of the contact whose bar is under the mouse, and select its row"""
 
     bl_label = "Go to Contact of Bar"
@@ -217,7 +211,7 @@ class COLLISION_BOUNDS_OT_click_bar(_OfBar, Operator):
         return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_hover_bar(_OfBar, Operator):
+class COLLISION_BOUNDS_OT_hover_bar(Named, Operator):
     """Show the names of the pair whose bar is under the mouse"""
 
     bl_label = "Show Name of Bar"

@@ -95,8 +95,6 @@ class COLLISION_BOUNDS_OT_clear_baseline(Command, Operator):
             show_changed_results(context, settings, replace(results, comparison=None))
 
 
-_NAMED = 3
-"""Number of missing objects that are named in the message."""
 _STALE = "collision_bounds_stale"
 """Custom property of a text block whose contacts are older than the last change of the scene."""
 _UNREADABLE = "collision_bounds_unreadable"
@@ -120,7 +118,7 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
             context.view_layer.update()
         overlay.refresh(context)
         if loaded.missing:
-            names = first_and_count(loaded.missing, _NAMED)
+            names = first_and_count(loaded.missing, 3)
             self.report({"WARNING"}, rpt_("Not shown in this scene: {names}", names=names))
             return None
         count = len(settings_of(context).rows)

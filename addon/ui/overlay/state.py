@@ -32,11 +32,8 @@ from .painter import Painter
 def shows_all(view: Any) -> bool:
     """Return whether a 3D view shows every object that its view layer shows."""
     kinds = ("mesh", "curve", "surf", "meta", "font", "curves", "empty")
-    return (
-        view.local_view is None
-        and not view.use_local_collections
-        and all(getattr(view, f"show_object_viewport_{kind}", True) for kind in kinds)
-    )
+    is_local = view.local_view is not None or view.use_local_collections
+    return not is_local and all(getattr(view, f"show_object_viewport_{kind}", True) for kind in kinds)
 
 
 @dataclass
