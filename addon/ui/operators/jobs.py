@@ -83,9 +83,8 @@ class COLLISION_BOUNDS_OT_compute_envelope(options.HasOptions, ModalJob, Operato
         return bounds_in_parts(context.scene, BoundsSettings(self.selection, fit=self._fit, envelope=True))
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> None:
-        settings = settings_of(context)
         result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
-        after = settings.results.with_envelopes(result, self._fit, is_stale)
+        after = settings_of(context).results.with_envelopes(result, self._fit, is_stale)
         _show_bounds(self, context, after, result, result_texts.swept_count(result))
 
 

@@ -104,8 +104,7 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
 
     def run(self, context: Context) -> str:
         """Add the pair to the settings of one of its objects, and drop it from the results."""
-        settings = settings_of(context)
-        before = settings.results
+        before = settings_of(context).results
         names, a, b = _pair_to_set(context)
         if a is None or b is None:
             text = n_("{name} is not in the view layer: only pairs of objects can be ignored")
@@ -114,7 +113,7 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
             raise refusal("{a} and {b} are linked: make a library override of one of them", **names)
         _settings_of_object(a).ignored.add().name = full_name_of(b)
         contacts = before.contacts.without_pair(full_name_of(a), full_name_of(b))
-        show_changed_results(context, settings, replace(before, contacts=contacts))
+        show_changed_results(context, replace(before, contacts=contacts))
         return rpt_("Contacts of {a} and {b} are ignored in this file", **names)
 
 
@@ -137,10 +136,9 @@ class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
     def run(self, context: Context) -> str:
         """Remove the pairs from the settings of their objects; contacts lack them until the next scan."""
         count = _remove_pairs("ignored", *((self.a, self.b) if self.a else ()))
-        settings = settings_of(context)
-        before = settings.results
+        before = settings_of(context).results
         if count and before.contacts is not None:
-            show_changed_results(context, settings, replace(before, lacks_restored_pairs=True))
+            show_changed_results(context, replace(before, lacks_restored_pairs=True))
         return rpt_count(count, "{count} pair restored", "{count} pairs restored")
 
 
@@ -231,7 +229,7 @@ def _show_accepted(context: Context) -> None:
     settings = settings_of(context)
     results, active = settings.results, settings.active_row
     results = replace(results, contacts=results.contacts.with_accepted_pairs())
-    show_changed_results(context, settings, compared(settings, results)[0], active)
+    show_changed_results(context, compared(settings, results)[0], active)
 
 
 class COLLISION_BOUNDS_OT_move_apart(Command, Operator):

@@ -45,10 +45,9 @@ def compared(settings: SceneSettings, results: result_store.Results) -> tuple[re
     return replace(results, comparison=comparison), problem
 
 
-def show_changed_results(
-    context: Context, settings: SceneSettings, results: result_store.Results, active: int = -1
-) -> None:
+def show_changed_results(context: Context, results: result_store.Results, active: int = -1) -> None:
     """Store and show results that replace those of the scene; the row `active` is active then, if not -1."""
+    settings = settings_of(context)
     settings.result_id = result_store.put(results)
     fill_rows(settings, results.contacts)
     with playhead_stays():
@@ -77,7 +76,7 @@ class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
         if problem:
             settings.baseline = before
             raise SceneError(problem)
-        show_changed_results(context, settings, results)
+        show_changed_results(context, results)
         return baseline_counts(results.comparison)
 
 
@@ -92,7 +91,7 @@ class COLLISION_BOUNDS_OT_clear_baseline(Command, Operator):
         settings.baseline = ""
         results = settings.results
         if results.contacts is not None:
-            show_changed_results(context, settings, replace(results, comparison=None))
+            show_changed_results(context, replace(results, comparison=None))
 
 
 _STALE = "collision_bounds_stale"
