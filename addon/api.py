@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Generator, Iterable, Mapping
-from types import ModuleType
 from typing import Any
 
 import bpy
@@ -27,7 +26,6 @@ from .scene.blender.private_scene import keeping_open
 from .scene.colliders.check import check_colliders
 from .scene.declarations import choice, completed_keywords, with_options
 from .scene.errors import SceneError
-from .scene.jobs import result_store
 from .scene.jobs.bounds import bounds_in_parts
 from .scene.jobs.contacts import find_contacts
 from .scene.jobs.result import Result
@@ -103,20 +101,18 @@ def latest_results(
     if chosen == bpy.context.scene:
         bpy.context.view_layer.update()
     settings = settings_on(chosen)
-    results = result_store.get(settings.result_id)
-    name = name_of(chosen)
-    result = exported_result(settings)
+    name, result = name_of(chosen), exported_result(settings)
     if result is None:
         raise NoResultsError(
             f"scene {name!r}: nothing was computed yet; compute bounds or find contacts first"
         )
-    if results.stale and not allow_stale:
+    if settings.results.stale and not allow_stale:
         raise StaleResultsError(
             f"scene {name!r}: has changed since its results were computed; compute them again, "
             "or pass allow_stale=True"
         )
     _require_preset(preset)
-    return _plain(result, preset)
+    return _plain(result.document(preset))
 
 
 def latest_contacts(
@@ -140,7 +136,7 @@ def latest_contacts(
     """
     document = latest_results(scene, preset=preset, allow_stale=allow_stale)
     chosen = bpy.context.scene if scene is None else scene
-    if result_store.get(settings_on(chosen).result_id).contacts is None:
+    if settings_on(chosen).results.contacts is None:
         raise NoResultsError(
             f"scene {name_of(chosen)!r}: has bounds, but no contacts were searched for; find contacts first"
         )
@@ -242,22 +238,16 @@ def collider_report(
         For an object that is not in the scene.
     """
     found = check_colliders(bpy.context.scene, ColliderCheckSettings(_selection(objects)))
-    report: dict[str, Any] = json.loads(json.dumps(found.document(name_of(bpy.context.scene))))
-    return report
+    return _plain(found.document(name_of(bpy.context.scene)))
 
 
 def attach() -> None:
     """Make this module an attribute of the settings of each scene."""
-    SceneSettings.api = property(_this_module)  # type: ignore[attr-defined]
+    SceneSettings.api = property(lambda _settings: sys.modules[__name__])  # type: ignore[attr-defined]
 
 
 def detach() -> None:
-    """Remove the attribute."""
     del SceneSettings.api  # type: ignore[attr-defined]
-
-
-def _this_module(_settings: object) -> ModuleType:
-    return sys.modules[__name__]
 
 
 def _selection(objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None) -> Selection:
@@ -293,7 +283,6 @@ def _completed(command: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _require_preset(preset: str) -> None:
-    """Raise SceneError for an unknown preset."""
     try:
         choice(*CONVENTIONS).check(preset)
     except ValueError as error:
@@ -323,11 +312,11 @@ def _run(job: Generator[Progress, None, Result], preset: str, given: Mapping[str
         result = run_to_end(job)
     # Drivers of objects that are hidden at first are found at the latest when the job has ended.
     _require_inputs(result.warnings, given)
-    return _plain(result, preset)
+    return _plain(result.document(preset))
 
 
-def _plain(result: Result, preset: str) -> dict[str, Any]:
-    """Convert a result to a document of dicts and lists, with the numbers of the file."""
+def _plain(document: Any) -> dict[str, Any]:
+    """Convert a document to dicts and lists, with the numbers of the file."""
     # Objects of a document are converted on access: reading the file's text gives them as plain values.
-    document: dict[str, Any] = json.loads(dumps(result.document(preset)))
-    return document
+    plain: dict[str, Any] = json.loads(dumps(document))
+    return plain

@@ -14,10 +14,8 @@ scene: help, usage errors and `validate` run without Blender.
 
 Signals end the process at once. Only the first signal of a scan is recorded, and ends the scan between two
 of its parts. Neither raises an exception: it could be raised in a script of Blender, of a driver or of
-another add-on, and be lost there.
-
-Options must be written out: an abbreviation in a script would break, or change its meaning, with the next
-option that is added. Documented names, messages and exit codes are a contract: docs/command-line.md.
+another add-on, and be lost there. Documented names, messages and exit codes are a contract:
+docs/command-line.md.
 """
 
 PROGRAM = "collision_bounds"

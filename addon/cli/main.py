@@ -1,11 +1,8 @@
 """Commands: arguments in, exit code out. docs/command-line.md is the contract.
 
-The script of the checkout and the extension call `run_process`. Each command runs one job and writes its
-result. Blender and `scene` are imported when a command needs them, because that takes a second: help, usage
-errors and `validate` do without.
-
-A job runs to its end, or until Ctrl-C or SIGTERM, with its progress in a line of a terminal. Texts are
-written in parts, because a scene can have a million objects.
+The script of the checkout and the extension call `run_process`. Blender, and what needs it, is imported when
+a command opens a scene, because that takes a second. Texts are written in parts, because a scene can have a
+million objects.
 """
 
 from __future__ import annotations
@@ -21,39 +18,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
+from .. import formats
 from ..core import CollisionBoundsError, Progress
-from ..formats import (
-    Comparison,
-    DocumentError,
-    DocumentSizeError,
-    ExportOptions,
-    InputWarning,
-    OutputError,
-    bounds_table,
-    compare_contacts,
-    dumps,
-    file_text,
-    load_document,
-    remove_unfinished_files,
-    replaced_after,
-    require_writable,
-    write_text,
-)
 from ..formats.document.model import MISSING_INPUTS
 from ..formats.export.text_table import collider_check_table
 from ..formats.wording import format_duration, message_line, pluralized, single_line
-from . import BAD_INPUT, CONTACTS_FOUND, DONE, INTERNAL_ERROR, PROBLEMS_FOUND, PROGRAM, STOPPED
+from ..scene import open_file
+from ..scene.declarations import with_options
+from ..scene.settings import BoundsSettings, ColliderCheckSettings, ContactSettings
+from . import BAD_INPUT, CONTACTS_FOUND, DONE, INTERNAL_ERROR, PROBLEMS_FOUND, PROGRAM, STOPPED, process
 from .parser import UsageError, parse_arguments
-from .process import (
-    ErrorStream,
-    StandardOutput,
-    create_session_folder_parent,
-    finish_output,
-    ignore_late_signals,
-    open_standard_output,
-    prepare_process,
-    recorded_signals,
-)
 
 if TYPE_CHECKING:
     from ..scene.jobs.result import Result
@@ -61,10 +35,8 @@ if TYPE_CHECKING:
 
 _INTERVAL = 0.1
 """Seconds between updates: a terminal may be slower than a scan."""
-
 _ESTIMATES_AFTER = 1.0
 """Seconds until the time left is a useful estimate."""
-
 _PARTS_AT_ONCE = 64
 """Parts of a text between updates."""
 
@@ -99,15 +71,12 @@ class ProgressLine:
         elapsed = now - self._started
         if done and elapsed >= _ESTIMATES_AFTER:
             text += f"  {format_duration(elapsed / done * (1 - done))} left"
-        self._stream.write("\r" + text.ljust(self._width))
-        self._stream.flush()
+        print("\r" + text.ljust(self._width), end="", file=self._stream, flush=True)
         self._width = len(text)
 
     def clear(self) -> None:
-        """Clear the line."""
         if self._stream is not None and self._width:
-            self._stream.write("\r" + " " * self._width + "\r")
-            self._stream.flush()
+            print("\r" + " " * self._width + "\r", end="", file=self._stream, flush=True)
             self._width = 0
 
     def shown(
@@ -145,7 +114,7 @@ def run_job(job: Generator[Progress, None, _Result], line: ProgressLine) -> _Res
         stack.enter_context(keeping_open())
         stack.callback(line.clear)
         stack.callback(job.close)
-        signals = stack.enter_context(recorded_signals())
+        signals = stack.enter_context(process.recorded_signals())
         try:
             while not signals:
                 progress = next(job)
@@ -166,12 +135,10 @@ _LISTED = 20
 
 
 def print_warning(text: str) -> None:
-    """Print a warning to standard error."""
-    if sys.stderr is not None:
-        print(f"{PROGRAM}: {single_line(f'warning: {text}')}", file=sys.stderr)
+    print(f"{PROGRAM}: {single_line(f'warning: {text}')}", file=sys.stderr)
 
 
-def report_inputs(warnings: Sequence[InputWarning], options: argparse.Namespace) -> None:
+def report_inputs(warnings: Sequence[formats.InputWarning], options: argparse.Namespace) -> None:
     """Print warnings about inputs that Blender did not read or run.
 
     Raises UsageError if the options do not allow one of them.
@@ -195,12 +162,12 @@ def report_inputs(warnings: Sequence[InputWarning], options: argparse.Namespace)
 
 def write_result(
     result: Result,
-    known: Collection[InputWarning],
+    known: Collection[formats.InputWarning],
     options: argparse.Namespace,
     out: TextIO,
     progress: ProgressLine,
     baseline: dict[str, Any] | None = None,
-) -> Comparison | None:
+) -> formats.Comparison | None:
     """Write the document of a result to the output file, if there is one, and the table to `out`.
 
     known : Warnings of the result that are printed already.
@@ -223,11 +190,11 @@ def write_result(
         more += ["\n", comparison_text(comparison, names)]
     table: Iterable[str]
     if options.command == "bounds":
-        chosen = ExportOptions("bounds", options.gltf, options.free_joints)
-        table = bounds_table(document, result.linear_only)
+        chosen = formats.ExportOptions("bounds", options.gltf, options.free_joints)
+        table = formats.bounds_table(document, result.linear_only)
     else:
-        chosen, table = ExportOptions(table="contacts"), [result.contacts_table(document)]
-    text = () if options.output is None else file_text(document, options.format, chosen)
+        chosen, table = formats.ExportOptions(table="contacts"), [result.contacts_table(document)]
+    text = () if options.output is None else formats.file_text(document, options.format, chosen)
     part_count = len(document["objects"]) + len(document["tracks"])
     write_output(text, itertools.chain(table, more), options, out, progress, part_count)
     return comparison
@@ -253,21 +220,21 @@ def write_output(
             table = text
         elif options.output is not None:
             text = progress.shown(text, part_count, 1.0 if options.quiet else 0.5, None)
-            output_file.enter_context(replaced_after(Path(options.output), text))
+            output_file.enter_context(formats.replaced_after(Path(options.output), text))
             table = itertools.chain(table, [f"\nWritten: {single_line(options.output)}\n"])
         if options.output == "-" or not options.quiet:
             out.writelines(progress.shown(table, part_count, 1.0, out))
         # The file is unchanged if standard output is full, or after Ctrl-C.
-        finish_output(out)
-        ignore_late_signals()
+        process.finish_output(out)
+        process.ignore_late_signals()
 
 
-def _compare(document: dict[str, Any], baseline: Mapping[str, Any], path: Path) -> Comparison:
+def _compare(document: dict[str, Any], baseline: Mapping[str, Any], path: Path) -> formats.Comparison:
     """Compare a document with a baseline, add the result to the document, and warn of an unfit baseline."""
     name = single_line(str(path))
     try:
-        comparison = compare_contacts(document, baseline)
-    except DocumentError as error:
+        comparison = formats.compare_contacts(document, baseline)
+    except formats.DocumentError as error:
         raise UsageError(f"--baseline {name}: {error}") from None
     # The objects of another file or scene can have other names.
     scanned, earlier = (
@@ -286,7 +253,7 @@ def _compare(document: dict[str, Any], baseline: Mapping[str, Any], path: Path) 
     return comparison
 
 
-def comparison_text(comparison: Comparison, names: Mapping[str, str]) -> str:
+def comparison_text(comparison: formats.Comparison, names: Mapping[str, str]) -> str:
     """Return a comparison as lines of text; `names` are those of ids, of both documents."""
     count = comparison.unchanged + len(comparison.new) + comparison.accepted
     lines = [f"Compared with the baseline: {pluralized(count, 'contact')}, {comparison.counts_text()}"]
@@ -298,10 +265,8 @@ def comparison_text(comparison: Comparison, names: Mapping[str, str]) -> str:
 
 
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
-    """Run `bounds`: bounds at one frame, optionally with envelopes and tracks."""
     scene, warnings, frame = _open_scene(options)
     from ..scene.jobs.bounds import BOUNDS_SHARE, bounds_in_parts
-    from ..scene.settings import BoundsSettings
 
     settings = _settings(BoundsSettings(), scene, options, frame=frame)
     line = ProgressLine(None if options.quiet or not sys.stderr.isatty() else sys.stderr)
@@ -312,12 +277,10 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
 
 
 def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
-    """Run `contacts`: contacts over a frame range."""
     baseline = None if options.baseline is None else _load_baseline(options)
     scene, warnings, _ = _open_scene(options)
     from ..scene.jobs.contacts import find_contacts, scan_frame_share
     from ..scene.motion.scan_records import has_sections, refusal_of
-    from ..scene.settings import ContactSettings
 
     settings = _settings(ContactSettings(), scene, options)
     shares: list[ScanShare] = []
@@ -342,20 +305,18 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     if result is None:
         return DONE if options.share_exit_code is None else int(options.share_exit_code)
     comparison = write_result(result, warnings, options, out, line, baseline)
-    if options.fail_on_new:
-        counts, exit_code = comparison is not None and bool(comparison.new), CONTACTS_FOUND
-    else:
-        counts, exit_code = result.has_contacts, CONTACTS_FOUND if options.fail_on_contact else DONE
-    if not counts:
+    if not (comparison.new if options.fail_on_new else result.has_contacts):
         return DONE
-    return exit_code if options.contact_exit_code is None else int(options.contact_exit_code)
+    if options.contact_exit_code is not None:
+        return int(options.contact_exit_code)
+    return CONTACTS_FOUND if options.fail_on_new or options.fail_on_contact else DONE
 
 
 def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[ScanShare]:
     """Write a share, and return all shares; an empty list if others are missing, or of another scan."""
     from ..scene.motion.scan_records import share_as_text
 
-    write_text(_share_path(options, share.number, share.share_count), share_as_text(share))
+    formats.write_text(_share_path(options, share.number, share.share_count), share_as_text(share))
     if options.join_shares is None:
         _print_refusal(share.refusal)
         return []
@@ -400,31 +361,28 @@ def _print_refusal(*refusals: str) -> None:
 
 
 def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
-    """Run `check-colliders`: check collider objects, and the meshes that they enclose."""
     scene, _, frame = _open_scene(options)
     from ..scene.blender.animated import Simulations
     from ..scene.blender.frames import advance_to
     from ..scene.blender.instances import name_of
     from ..scene.colliders.check import check_colliders
-    from ..scene.settings import ColliderCheckSettings
 
     if frame is not None:
         advance_to(scene, frame, Simulations.of(scene), None)
-    document = check_colliders(scene, _settings(ColliderCheckSettings(), scene, options)).document(
-        name_of(scene)
-    )
-    write_output([dumps(document)], [collider_check_table(document)], options, out, ProgressLine(None))
+    check = check_colliders(scene, _settings(ColliderCheckSettings(), scene, options))
+    document = check.document(name_of(scene))
+    text, table = [formats.dumps(document)], [collider_check_table(document)]
+    write_output(text, table, options, out, ProgressLine(None))
     return PROBLEMS_FOUND if document["problems"] else DONE
 
 
 def _load_baseline(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the document of --baseline."""
     name = single_line(str(options.baseline))
     if _is_output(options.baseline, options):
         raise UsageError(f"--baseline {name}: is the output file too, which would replace it")
     try:
-        baseline: dict[str, Any] = load_document(options.baseline)
-    except DocumentError as error:
+        baseline: dict[str, Any] = formats.load_document(options.baseline)
+    except formats.DocumentError as error:
         raise UsageError(f"--baseline {name}: {error}") from None
     # Only bounds have these. Bounds without them look like a scan without contacts.
     if baseline["tracks"] or "vertexGroup" in baseline["extras"]:
@@ -433,13 +391,12 @@ def _load_baseline(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def validate_command(options: argparse.Namespace, out: TextIO) -> int:
-    """Run `validate`: check a document."""
     name = single_line(str(options.file))
     try:
-        document = load_document(options.file, options.max_size)
-    except DocumentSizeError as error:
+        document = formats.load_document(options.file, options.max_size)
+    except formats.DocumentSizeError as error:
         raise UsageError(f"{name}: {error}; raise the limit with --max-size") from None
-    except DocumentError as error:
+    except formats.DocumentError as error:
         raise UsageError(f"{name}: {error}") from None
     if not options.quiet:
         objects = pluralized(len(document["objects"]), "object")
@@ -450,7 +407,7 @@ def validate_command(options: argparse.Namespace, out: TextIO) -> int:
     return DONE
 
 
-def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, ...], float | None]:
+def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[formats.InputWarning, ...], float | None]:
     """Check that the output can be written, open the file if there is one to open, and check its inputs.
 
     What Blender simulated in one step, when it opened the file at a later frame than the start, is forgotten.
@@ -459,10 +416,8 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
     that of the file; None to take a scene without such simulations as it is.
     """
     if options.output not in (None, "-"):
-        require_writable(Path(options.output))
-    if "file" in options and _is_output(options.file, options):
-        raise UsageError(f"{options.output}: is the scene file itself; choose another name")
-    create_session_folder_parent()
+        formats.require_writable(Path(options.output))
+    process.create_session_folder_parent()
     try:
         import bpy
     except ImportError as error:
@@ -476,27 +431,22 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
 
     object_properties.attach()
     known_rows.attach()
+    if _is_output(options.file if "file" in options else bpy.data.filepath, options):
+        raise UsageError(f"{options.output}: is the scene file itself; choose another name")
     if "file" in options:
-        from ..scene.open_file import open_scene
-
-        for problem in open_scene(options.file, options.enable_autoexec):
+        for problem in open_file.open_scene(options.file, options.enable_autoexec):
             print_warning(problem)
     elif not bpy.data.filepath:
-        from ..scene.open_file import has_scene_suffix, unreadable_reason
-
         # Blender continues with its start-up scene if it cannot open a file: that is not the requested scene.
         # Name the last scene file on Blender's own command line.
         before = itertools.takewhile(lambda word: word not in {"-c", "--command", "--"}, sys.argv[1:])
-        scenes = [word for word in before if not word.startswith("-") and has_scene_suffix(Path(word))]
-        reason = unreadable_reason(Path(scenes[-1])) if scenes else ""
+        names = [word for word in before if not word.startswith("-")]
+        scenes = [name for name in names if open_file.has_scene_suffix(Path(name))]
+        reason = open_file.unreadable_reason(Path(scenes[-1])) if scenes else ""
         name = scenes[-1] if scenes else "SCENE.blend"
         raise UsageError(f"{name}: {reason or 'Blender has no scene file open'}")
-    elif _is_output(bpy.data.filepath, options):
-        raise UsageError(f"{options.output}: is the scene file itself; choose another name")
     if options.scene is not None:
-        from ..scene.open_file import activate_scene
-
-        activate_scene(options.scene)
+        open_file.activate_scene(options.scene)
     from ..scene.blender.animated import Simulations
     from ..scene.blender.frames import playhead
     from ..scene.blender.missing_inputs import input_warnings
@@ -521,7 +471,6 @@ def _is_output(opened: str | Path, options: argparse.Namespace) -> bool:
 
 def _settings(settings: _Settings, scene: Any, options: argparse.Namespace, **more: Any) -> _Settings:
     """Return settings with the options; in --objects, the objects below an armature or empty stand for it."""
-    from ..scene.declarations import with_options
     from ..scene.subjects.selection import patterns_with_objects_below
 
     objects = patterns_with_objects_below(scene, options.objects)
@@ -552,10 +501,10 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
             exit_code = int(stop.code or 0)
         else:
             prints = not options.quiet or getattr(options, "output", None) == "-"
-            if prints and isinstance(out, StandardOutput):
+            if prints and isinstance(out, process.StandardOutput):
                 out.require_writable()
             exit_code = COMMANDS[options.command](options, out)
-        finish_output(out)
+        process.finish_output(out)
         return exit_code
     except CollisionBoundsError as error:
         print(f"{PROGRAM}: {message_line(str(error))}", file=sys.stderr)
@@ -573,16 +522,14 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
 def run_process(arguments: Sequence[str], *, opens_file: bool) -> int:
     """Run one command and return the exit code of the process.
 
-    Standard output is discarded afterwards, because Blender prints to it when it ends.
-
-    arguments : The command and its options.
-    opens_file : Whether the command names the file to open. In Blender, the file is open already.
+    The arguments are those of `main`. Standard output is discarded afterwards, because Blender prints to it
+    when it ends.
     """
-    prepare_process(remove_unfinished_files)
-    out = open_standard_output()
-    with contextlib.redirect_stderr(ErrorStream(sys.stderr)):
+    process.prepare_process(formats.remove_unfinished_files)
+    out = process.open_standard_output()
+    with contextlib.redirect_stderr(process.ErrorStream(sys.stderr)):
         exit_code = main(arguments, opens_file=opens_file, out=out)
-    with contextlib.suppress(OutputError, OSError):  # a command that failed may have printed a part
+    with contextlib.suppress(formats.OutputError, OSError):  # a command that failed may have printed a part
         out.close()
-    ignore_late_signals()
+    process.ignore_late_signals()
     return exit_code

@@ -1,7 +1,6 @@
 """Argument parser of the command line. docs/command-line.md is the contract for programs.
 
 The options of jobs are those that `scene.settings` declares. Those of files and exit codes are here.
-They decide which file is written, in which format and space, and whether it can store what is requested.
 """
 
 from __future__ import annotations
@@ -18,25 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from .. import formats
 from ..core import CollisionBoundsError
-from ..formats import (
-    AXES,
-    CONVENTIONS,
-    DEFAULT_DECIMALS,
-    DEFAULT_GLTF_EXTENSIONS,
-    FILE_FORMATS,
-    FORMAT_NAMES,
-    GLTF_EXTENSIONS,
-    HANDEDNESS,
-    LEAST_DECIMALS,
-    MAX_MEGABYTES,
-    MOST_DECIMALS,
-    PRESETS,
-    Convention,
-    extension_version,
-    file_format,
-    format_from_filename,
-)
 from ..scene.declarations import (
     Choice,
     Choices,
@@ -54,7 +36,7 @@ from ..scene.open_file import SCENE_SUFFIXES, has_scene_suffix
 from ..scene.settings import ALLOWED_INPUTS, JOB_OPTIONS, JOB_RULES
 from . import PROGRAM
 
-*_SUFFIXES, _LAST_SUFFIX = dict.fromkeys(format.suffix for format in FILE_FORMATS)
+*_SUFFIXES, _LAST_SUFFIX = dict.fromkeys(format.suffix for format in formats.FILE_FORMATS)
 _KNOWN_SUFFIXES = f"{', '.join(_SUFFIXES)} or {_LAST_SUFFIX}"
 
 
@@ -66,17 +48,16 @@ def _complete_output_options(options: argparse.Namespace) -> None:
     """Set the format and convention of the output, in place. Raises UsageError for contradictions."""
     is_file = options.output not in (None, "-")
     source = str(options.output) if options.format is None else f"--format {options.format}"
+    format = formats.FILE_FORMATS[0]
     if options.format is not None:
-        format = file_format(options.format)
+        format = formats.file_format(options.format)
     elif is_file:
         target = os.path.realpath(options.output)
-        found = format_from_filename(options.output) or format_from_filename(target)
+        found = formats.format_from_filename(options.output) or formats.format_from_filename(target)
         if found is None and not _is_pipe_or_device(options.output):
             remedy = f"the name must end in {_KNOWN_SUFFIXES}; for another name add --format"
             raise UsageError(f"{options.output}: {remedy}")
-        format = found or FILE_FORMATS[0]
-    else:
-        format = FILE_FORMATS[0]
+        format = found or format
     options.format = format.name
     if options.command == "contacts" and "contacts" not in format.contents:
         raise UsageError(f"{source}: {format.label} cannot store contacts; {_alternative('contacts')}")
@@ -104,12 +85,12 @@ def _complete_output_options(options: argparse.Namespace) -> None:
     if options.preset != "custom":
         if given := [name for name, value in custom.items() if value is not None]:
             raise UsageError(f"--{given[0]}: only valid with --preset custom")
-        convention = CONVENTIONS[options.preset or "blender"]
+        convention = formats.CONVENTIONS[options.preset or "blender"]
     else:
         if missing := [name for name, value in custom.items() if value is None and name != "scale"]:
             raise UsageError(f"--preset custom: needs --{missing[0]}")
         scale = 1.0 if options.scale is None else options.scale
-        convention = Convention("custom", options.up, options.forward, options.handedness, scale)
+        convention = formats.Convention("custom", options.up, options.forward, options.handedness, scale)
     options.convention = format.convention or convention
 
 
@@ -124,19 +105,18 @@ def _alternative(content: str) -> str:
     """Suggest files that can store a kind of content of FileFormat.contents."""
     suffixes = [
         format.suffix
-        for format in FILE_FORMATS
-        if content in format.contents and format_from_filename(format.suffix) is format
+        for format in formats.FILE_FORMATS
+        if content in format.contents and formats.format_from_filename(format.suffix) is format
     ]
     return f"write a {' or '.join(suffixes)} file instead"
 
 
 def _format_help() -> str:
-    """List the file formats with their purposes, and the default."""
     purposes = (
-        f"{' or '.join(format.name for format in formats)} {purpose}".strip()
-        for purpose, formats in itertools.groupby(FILE_FORMATS, lambda format: format.purpose)
+        f"{' or '.join(format.name for format in group)} {purpose}".strip()
+        for purpose, group in itertools.groupby(formats.FILE_FORMATS, lambda format: format.purpose)
     )
-    default = FILE_FORMATS[0]
+    default = formats.FILE_FORMATS[0]
     return f"{', '.join(purposes)} (default: by the suffix, {default.name} without a file)"
 
 
@@ -160,7 +140,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     Raises UsageError: for unknown, invalid or contradictory options.
     Raises SystemExit: for --help and --version.
     """
-    options = _create_parser(opens_file).parse_args(arguments)
+    options = create_parser(opens_file).parse_args(arguments)
     known = _OPTIONS[options.command]
     try:
         given = completed(vars(options), known, JOB_RULES.get(options.command, ()), _spelled)
@@ -172,7 +152,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     output = getattr(options, "output", None)
     is_file = output not in (None, "-")
     if is_file:
-        target, written = os.path.realpath(output), {format.suffix for format in FILE_FORMATS}
+        target, written = os.path.realpath(output), {format.suffix for format in formats.FILE_FORMATS}
         for path, problem in (
             (Path(output), f"is the name of a scene file; choose a name that ends in {_KNOWN_SUFFIXES}"),
             (Path(target), f"is a link to the scene file {target}; choose another name"),
@@ -200,18 +180,6 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     return options
 
 
-def option_takes_value(command: str) -> dict[str, bool]:
-    """Return the options of a command that names the file to open, each with whether it takes a value."""
-    return {
-        flag: not isinstance(option.kind, Flag)
-        for option in _OPTIONS[command].values()
-        for flag in (
-            *(option.flags or (_spelled(option.name),)),
-            *([f"--no-{option.name}"] if option.default is True else []),
-        )
-    } | dict.fromkeys(("-h", "--help"), False)
-
-
 def parse_exit_code(text: str) -> int:
     """Convert an exit code without another meaning: 2 and 3 are errors, and shells use those above 125."""
     if not (text.isascii() and text.isdecimal()) or int(text) not in (1, *range(4, 126)):
@@ -237,7 +205,6 @@ def _parse_share(text: str) -> tuple[int, int]:
 
 
 _EXIT_CODE = Parsed(parse_exit_code)
-
 
 _ENABLE_AUTOEXEC = Option(
     "enable_autoexec",
@@ -279,9 +246,9 @@ _SCANS = (
 _COLLIDER_FILES = (
     Option(
         "gltf",
-        Choices(GLTF_EXTENSIONS, "glTF extension"),
-        f"glTF extensions to write: {','.join(GLTF_EXTENSIONS)}; volumes is experimental",
-        DEFAULT_GLTF_EXTENSIONS,
+        Choices(formats.GLTF_EXTENSIONS, "glTF extension"),
+        f"glTF extensions to write: {','.join(formats.GLTF_EXTENSIONS)}; volumes is experimental",
+        formats.DEFAULT_GLTF_EXTENSIONS,
     ),
     Option(
         "free_joints",
@@ -291,19 +258,23 @@ _COLLIDER_FILES = (
     ),
 )
 _SPACE = (
-    Option("preset", choice(*PRESETS), f"axes and unit of the output (default: {PRESETS[0]})"),
-    Option("up", choice(*AXES), "with --preset custom: axis that Blender's +Z maps to"),
-    Option("forward", choice(*AXES), "with --preset custom: axis that Blender's front, -Y, maps to"),
-    Option("handedness", choice(*HANDEDNESS), "with --preset custom: handedness of the coordinate system"),
+    Option(
+        "preset", choice(*formats.PRESETS), f"axes and unit of the output (default: {formats.PRESETS[0]})"
+    ),
+    Option("up", choice(*formats.AXES), "with --preset custom: axis that Blender's +Z maps to"),
+    Option("forward", choice(*formats.AXES), "with --preset custom: axis that Blender's front, -Y, maps to"),
+    Option(
+        "handedness", choice(*formats.HANDEDNESS), "with --preset custom: handedness of the coordinate system"
+    ),
     Option(
         "scale", Number(), "with --preset custom: units per meter, such as 100 for centimeters (default: 1)"
     ),
-    Option("format", choice(*FORMAT_NAMES), _format_help()),
+    Option("format", choice(*formats.FORMAT_NAMES), _format_help()),
     Option(
         "decimals",
-        Number(LEAST_DECIMALS, MOST_DECIMALS, is_whole=True),
-        f"decimals of lengths, {LEAST_DECIMALS} to {MOST_DECIMALS}",
-        DEFAULT_DECIMALS,
+        Number(formats.LEAST_DECIMALS, formats.MOST_DECIMALS, is_whole=True),
+        f"decimals of lengths, {formats.LEAST_DECIMALS} to {formats.MOST_DECIMALS}",
+        formats.DEFAULT_DECIMALS,
     ),
 )
 _QUIET = Option("quiet", Flag(), "print no table and no progress", False, flags=("-q", "--quiet"))
@@ -328,14 +299,13 @@ _OPTIONS = {
 _OPTIONS["validate"] = {
     "max_size": Option(
         *("max_size", Parsed(Number(0.0).read, "MB"), "refuse larger files, which need much memory"),
-        MAX_MEGABYTES,
+        formats.MAX_MEGABYTES,
     ),
     "quiet": replace(_QUIET, help="print nothing if the document is valid"),
 }
 
 
 def _spelled(name: str, value: str = "") -> str:
-    """Return an option as it is written on the command line."""
     return f"--{name.replace('_', '-')}{' ' * bool(value)}{value}"
 
 
@@ -373,7 +343,8 @@ def _unknown_option(word: str, known: Iterable[str]) -> str:
     return f"unknown option {word}" + (f", did you mean {names[close[0]]}?" if close else "")
 
 
-def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
+def create_parser(opens_file: bool) -> argparse.ArgumentParser:
+    """Make the parser of all commands; `opens_file` is that of `parse_arguments`."""
     # An abbreviation in a script would break, or change its meaning, with the next option that is added.
     parser = _Parser(
         prog=PROGRAM,
@@ -383,7 +354,7 @@ def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
     parser.add_argument(
         "--version",
         action="version",
-        version=f"Collision Bounds {extension_version()}",
+        version=f"Collision Bounds {formats.extension_version()}",
         help="print the version",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)

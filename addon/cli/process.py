@@ -2,7 +2,7 @@
 
 Imports the standard library only, because the script of the checkout calls it before it imports NumPy.
 
-Ctrl-C and SIGTERM end the process at once, or a scan after its current frame. A signal that is ignored when
+A signal that is ignored when
 the process starts stays ignored: a command with `&` in a script ignores Ctrl-C.
 """
 
@@ -73,7 +73,6 @@ class ErrorStream(io.TextIOBase):
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write text at once."""
         if self._stream is not None:
             try:
                 self._stream.write(text)
@@ -85,11 +84,9 @@ class ErrorStream(io.TextIOBase):
         return len(text)
 
     def isatty(self) -> bool:
-        """Return whether the stream is a terminal."""
         return self._stream is not None and self._stream.isatty()
 
     def fileno(self) -> int:
-        """Return the file descriptor."""
         return 2 if self._stream is None else self._stream.fileno()
 
 
@@ -137,7 +134,7 @@ def _discard_output_of(descriptor: int) -> None:
 
 _NAMES: dict[int, str] = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
 
-_messages: int | None = None
+_messages = 2
 """File descriptor of standard error: Blender's importers run while descriptor 2 is redirected."""
 _clean_ups: tuple[Callable[[], object], ...] = ()
 
@@ -146,8 +143,7 @@ def prepare_process(*clean_ups: Callable[[], object]) -> None:
     """Open closed standard streams on the null device, and end the process at once on Ctrl-C and SIGTERM.
 
     Otherwise the next files to be opened would get the numbers of the streams, and Blender's C code would
-    print into them. An exception could be raised in a start-up script of Blender or in the script of a
-    driver, and be lost there.
+    print into them.
 
     clean_ups : Called before a signal ends the process, since `finally` blocks do not run then.
     """
@@ -157,7 +153,7 @@ def prepare_process(*clean_ups: Callable[[], object]) -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # returns the lowest number that is free
-    if _messages is None:
+    if _messages == 2:
         _messages = os.dup(2)
     _clean_ups = clean_ups
     for number in _NAMES:
@@ -174,11 +170,7 @@ def ignore_late_signals() -> None:
 
 @contextlib.contextmanager
 def recorded_signals() -> Iterator[list[str]]:
-    """Record the name of the first signal of the block instead of ending the process; the next one ends it.
-
-    An exception for the first could be raised in the script of a driver, during a frame change, and be lost
-    there.
-    """
+    """Record the name of the first signal of the block instead of ending the process; the next ends it."""
     names: list[str] = []
     before: dict[int, Any] = {}
 
@@ -205,10 +197,9 @@ def recorded_signals() -> Iterator[list[str]]:
 
 def _end_process(number: int, _frame: FrameType | None) -> None:
     with contextlib.suppress(OSError):
-        descriptor = 2 if _messages is None else _messages
         # A terminal shows ^C, or the progress of a scan.
-        line_end = "\n" if os.isatty(descriptor) else ""
-        os.write(descriptor, f"{line_end}{PROGRAM}: stopped by {_NAMES[number]}\n".encode())
+        line_end = "\n" if os.isatty(_messages) else ""
+        os.write(_messages, f"{line_end}{PROGRAM}: stopped by {_NAMES[number]}\n".encode())
     for clean_up in (*_clean_ups, remove_session_folder):
         with contextlib.suppress(Exception):  # the process ends in any case
             clean_up()
@@ -237,8 +228,6 @@ def remove_session_folder() -> None:
     app = getattr(sys.modules.get("bpy"), "app", None)
     folder = Path(getattr(app, "tempdir", None) or "/")
     # If Blender cannot create a folder of its own, this is the folder of all programs.
-    if (
-        folder.name.startswith("blender_")
-        and folder.parent.resolve() == Path(tempfile.gettempdir()).resolve()
-    ):
+    is_temporary = folder.parent.resolve() == Path(tempfile.gettempdir()).resolve()
+    if is_temporary and folder.name.startswith("blender_"):
         shutil.rmtree(folder, ignore_errors=True)

@@ -14,19 +14,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TypedDict
 
 CONTEXT = "Collision Bounds"
 
 
-class Words(TypedDict):
-    """Dictionary of a language, from English."""
-
-    messages: dict[str, str]
-    meanings: dict[str, str]
-
-
-LANGUAGES: dict[str, Words] = {
+LANGUAGES: dict[str, dict[str, dict[str, str]]] = {
     language: json.loads(Path(__file__).with_name(f"{language}.json").read_text("utf-8"))
     for language in ("de", "ja")
 }

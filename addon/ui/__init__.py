@@ -23,9 +23,5 @@ Decisions:
 - An operator converts settings, calls one function of `scene`, stores its result in the session, and reports.
 - Property groups import neither overlay nor panels: they announce changes, see `properties/options.py`.
 - The layout of a panel is in `panels`, its buttons are in `operators`, and its settings in `properties`.
-- The contact list is sorted and filtered in arrays, from the result, because reading the properties of 10,000
-  rows one by one takes longer than drawing them.
-- Gizmos push an undo step at the end of a drag, because Blender makes undo steps only for operators. A timer
-  detects the end.
 - Tooltips of operators are their docstrings. Like all tooltips they are imperative, without a full stop.
 """

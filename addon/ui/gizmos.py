@@ -24,26 +24,23 @@ _POLL_INTERVAL = 0.05
 
 
 def _with_theme_colors(gizmo: Any, context: Context) -> Any:
-    """Return the gizmo, in the colors of the theme."""
     colors = context.preferences.themes[0].user_interface
     gizmo.color, gizmo.alpha = colors.gizmo_primary, 0.7
     gizmo.color_highlight, gizmo.alpha_highlight = colors.gizmo_hi, 1.0
     return gizmo
 
 
-# ---- Undo: Blender pushes a step for an operator, but not for a gizmo of an extension
+# ---- Undo: Blender pushes a step for an operator, but not for a gizmo: a timer detects the end of a drag
 
 
-def _override_values() -> tuple[object, ...]:
+_values_before: list[object] = []
+"""Values of the override when the drag that is watched began."""
+
+
+def _override_values() -> list[object]:
     """Return the values of the active object's override, to compare."""
     settings = settings_of_active(bpy.context)
-    return tuple(np.ravel(getattr(settings, name, ())).tolist() for name in OVERRIDE_OPTIONS[1:])
-
-
-class _Drag:
-    """State of the drag that is watched."""
-
-    values_before: tuple[object, ...] = ()
+    return [np.ravel(getattr(settings, name, ())).tolist() for name in OVERRIDE_OPTIONS[1:]]
 
 
 def _check_end() -> float | None:
@@ -52,7 +49,7 @@ def _check_end() -> float | None:
     if any(operator.bl_idname == _TWEAK for window in windows for operator in window.modal_operators):
         return _POLL_INTERVAL
     # After Esc all values are as before.
-    if windows and _override_values() != _Drag.values_before:
+    if windows and _override_values() != _values_before:
         with bpy.context.temp_override(window=windows[0]):  # type: ignore[attr-defined]
             # Vertices outside are counted at once.
             measure_active(bpy.context)
@@ -96,11 +93,9 @@ class COLLISION_BOUNDS_GGT_custom_shape(GizmoGroup):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether the active object has an override, and can be edited."""
         item, settings = context.object, settings_of_active(context)
         return (
-            item is not None
-            and settings is not None
+            settings is not None
             and settings.override != "none"
             and item.mode == "OBJECT"
             and item.library is None
@@ -108,7 +103,6 @@ class COLLISION_BOUNDS_GGT_custom_shape(GizmoGroup):
         )
 
     def setup(self: Any, context: Context) -> None:
-        """Create the gizmos."""
         _with_theme_colors(self.gizmos.new("COLLISION_BOUNDS_GT_outline"), context)
         self.handles = []
         for axis, sign in _SIDES:
@@ -128,7 +122,7 @@ class COLLISION_BOUNDS_GGT_custom_shape(GizmoGroup):
 
     def invoke_prepare(self, _context: Context, _gizmo: Gizmo) -> None:
         """Watch the drag that begins."""
-        _Drag.values_before = _override_values()
+        _values_before[:] = _override_values()
         if not bpy.app.timers.is_registered(_check_end):
             bpy.app.timers.register(_check_end, first_interval=_POLL_INTERVAL)
 

@@ -17,13 +17,10 @@ from .texts import iface_, n_
 
 _RELIABLE_AFTER = 1.0
 """Seconds between two estimates of the time left, and until a second Esc is not an accidental repeat."""
-
 _AGREEMENT = 0.25
 """Part of the time left by which two estimates of it may differ if they are shown."""
-
 _STOPS_WITHIN = 0.5
 """Seconds after which a scan that is stopped drops the frames that are read but not solved."""
-
 _TEXTS = {
     False: n_("{percent}%, frame {frame:g}"),
     True: n_("{percent}%, frame {frame:g}, {time} left"),
@@ -80,7 +77,7 @@ class RunningJob:
         self.has_partial_result: bool | None = True
         self._clock = clock
         self._time_left = TimeLeft(clock(), 0.0)
-        self._stop_time: float | None = None
+        self._stop_time = math.inf
         self._progress: Progress | None = None
         # A second scan, or the meshes, begin at zero again.
         self._has_samples = False
@@ -100,18 +97,17 @@ class RunningJob:
 
     def stop(self) -> None:
         """Request that the job samples no more frames."""
-        if self._stop_time is None:
-            self._stop_time = self._clock()
+        self._stop_time = min(self._stop_time, self._clock())
 
     @property
     def is_stopping(self) -> bool:
         """True once `stop` was called. The job still processes the frames that it has sampled."""
-        return self._stop_time is not None
+        return self._stop_time < math.inf
 
     @property
     def drops_unsolved(self) -> bool:
         """True if `stop` was called so long ago that the job has to end without what it has not solved."""
-        return self._stop_time is not None and self._clock() - self._stop_time > _STOPS_WITHIN
+        return self._clock() - self._stop_time > _STOPS_WITHIN
 
     @property
     def has_results(self) -> bool:
@@ -121,7 +117,7 @@ class RunningJob:
     @property
     def can_be_aborted(self) -> bool:
         """True if `stop` was called long enough ago for a second request to abort the job."""
-        return self._stop_time is not None and self._clock() - self._stop_time > _RELIABLE_AFTER
+        return self._clock() - self._stop_time > _RELIABLE_AFTER
 
     @property
     def done(self) -> float:
@@ -145,7 +141,6 @@ class RunningJob:
 
     @property
     def esc_text(self) -> str:
-        """Text that says what Esc does now."""
         if self.can_be_aborted:
             return iface_("Esc again: discard")
         if self.is_stopping:
@@ -167,7 +162,6 @@ _running: list[RunningJob] = []
 
 
 def running() -> RunningJob | None:
-    """Return the running job; None if there is none."""
     return _running[0] if _running else None
 
 
@@ -182,18 +176,15 @@ def drops_unsolved() -> bool:
 
 
 def begin() -> RunningJob:
-    """Start the state of a new job."""
     _running[:] = [RunningJob()]
     return _running[0]
 
 
 def end() -> None:
-    """Drop the state of the job, which has ended."""
     _running.clear()
 
 
 def detach() -> None:
-    """Abort the job, if there is one."""
     for job in [*_running]:
         job.abort()
     end()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -53,7 +54,6 @@ def measure(item: bpy.types.Object, settings: SceneSettings) -> None:
 
 
 def active_with_geometry(context: bpy.types.Context) -> bpy.types.Object | None:
-    """Return the active object if its type has geometry, else None."""
     item = context.object
     return item if item is not None and item.type in MESH_LIKE else None
 
@@ -96,24 +96,18 @@ def mark_stale(depsgraph: bpy.types.Depsgraph, is_edit: bool) -> None:
             mark_outdated(edited_uids)
 
 
-class _Checked:
-    """Result of the last check of a scene, of which there is at most one."""
+_last: list[SimpleNamespace] = []
+"""The last check of a scene, if there is one.
 
-    def __init__(self, scene: bpy.types.Scene, check: ColliderCheck) -> None:
-        self.scene_uid, self.check = scene.session_uid, check
-        self.uids = _collider_uids(scene, check)
-        self.is_outdated = False
-        self.has_others: bool | None = None
-        """Whether the scene has other colliders than at the check; None until it is known after an update."""
-
-
-_last: list[_Checked] = []
-"""The last result, if there is one."""
+`has_others` is whether the scene has other colliders than then; None until it is known after an update.
+"""
 
 
 def store_check(scene: bpy.types.Scene, check: ColliderCheck | None) -> None:
-    """Store the result of a scene in place of the one before; None removes it."""
-    _last[:] = [] if check is None else [_Checked(scene, check)]
+    _last.clear()
+    if check is not None:
+        kept = {"scene_uid": scene.session_uid, "check": check, "uids": _collider_uids(scene, check)}
+        _last.append(SimpleNamespace(**kept, is_outdated=False, has_others=None))
 
 
 def stored_check(scene: bpy.types.Scene) -> ColliderCheck | None:

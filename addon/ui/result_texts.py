@@ -22,9 +22,6 @@ from ..scene.settings import Selection
 from ..scene.subjects.find import HIDDEN, IS_COLLIDER
 from .texts import iface_, iface_count, joined, n_, rpt_, rpt_count, sentences, translated
 
-_NAMES_SHOWN = 3
-"""Number of names in a note."""
-
 
 class Note(NamedTuple):
     """A note: two or three words, for a line with several notes, and all of it as "label: names"."""
@@ -34,12 +31,10 @@ class Note(NamedTuple):
 
 
 def notes_on_bounds(results: result_store.Results) -> list[Note]:
-    """Return the notes on bounds."""
     return [] if results.bounds is None else _notes(results.bounds)
 
 
 def notes_on_contacts(results: result_store.Results, scene: bpy.types.Scene) -> list[Note]:
-    """Return the notes on contacts."""
     result = results.contacts
     if result is None:
         return []
@@ -65,7 +60,6 @@ def skipped_by_reason(skipped: Iterable[Skipped]) -> dict[str, list[str]]:
 
 
 def _notes(result: Result) -> list[Note]:
-    """Return the notes on skipped and on simulated objects."""
     hidden = n_("{count} hidden object skipped: {names}"), n_("{count} hidden objects skipped: {names}")
     notes = _note(result.hidden_names, n_("{count} hidden"), *hidden)
     for reason, names in skipped_by_reason(result.skipped).items():
@@ -114,7 +108,7 @@ def _note(names: Sequence[str], short: str, one: str, many: str, **values: str) 
     """Return the note on objects or pairs of these names, with the first of them; none without names."""
     if not names:
         return []
-    count, shown = len(names), first_and_count([*map(single_line, names)], _NAMES_SHOWN, iface_)
+    count, shown = len(names), first_and_count([*map(single_line, names)], 3, iface_)
     return [Note(iface_(short, count=count), iface_count(count, one, many, names=shown, **values))]
 
 
@@ -147,7 +141,6 @@ def swept_count(result: Result, translate: Callable[..., str] = rpt_count) -> st
 
 def partial_result_text(result: Result) -> str:
     """Return where a partial result ends, as text."""
-    assert result.partial is not None, "only called with partial results"
     return rpt_("Stopped at frame {frame:g}: later contacts unknown", frame=result.time.end)
 
 
@@ -178,14 +171,6 @@ def input_warning_texts(result: Result | CreatedColliders) -> list[str]:
         text = _WARNING_TEXTS.get(entry.kind, n_("Warnings: {names}"))
         names.setdefault(text, []).append(single_line(entry.name))
     return [rpt_(text, names=first_and_count(entries)) for text, entries in names.items()]
-
-
-def cleared_contacts_text(before: Result | None) -> list[str]:
-    """Return a phrase about contacts that a job has cleared, none if there were none."""
-    count = len(before.report.contacts) if before is not None and before.report is not None else 0
-    if not count:
-        return []
-    return [rpt_count(count, "{count} contact cleared (undo)", "{count} contacts cleared (undo)")]
 
 
 def report_result(operator: Operator, result: Result, summary: str) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -29,7 +30,6 @@ def fill_rows(settings: SceneSettings, result: Result) -> None:
     Contacts come first, by time, those at the start after the others; near misses follow, by gap. No row
     becomes active, so the playhead stays.
     """
-    assert result.scanned is not None and result.report is not None, "rows are made from a report"
     settings.rows.clear()
     settings.active_row = -1
     names = [subject.name for subject in result.subjects]
@@ -53,39 +53,14 @@ def _contact_order(report: ContactReport) -> Ints:
     return np.argsort(report.contacts.pairs.at_start, kind="stable")
 
 
-class _Columns(NamedTuple):
-    """Sort keys and names of rows (n,), as arrays; owners are full names of the objects in the scene.
-
-    Reading properties of rows one by one takes longer than drawing the list.
-    """
-
-    names: list[str]
-    owners: list[tuple[str, str]]
-    by_name: Ints
-    by_frame: Ints
-    by_value: Ints
-    is_near: Bools
-    is_grazing: Bools
-    tunnelling: Bools
-    prefixes: dict[str, str]
-    is_new: Bools | None
-
-
-class RowCounts(NamedTuple):
-    """Numbers of contacts, of those that are between frames only, of near misses, and of hidden rows."""
-
-    contacts: int
-    tunnelling: int
-    near_misses: int
-    hidden: int
-
-
 @lru_cache(maxsize=1)
-def _columns_of(result_id: str) -> _Columns:
-    """Return the columns of a result with a report."""
+def columns_of(result_id: str) -> SimpleNamespace:
+    """Return sort keys and names of the rows (n,) of a result, as arrays.
+
+    Reading the properties of 10,000 rows one by one takes longer than drawing the list.
+    """
     results = result_store.get(result_id)
     result, comparison = results.contacts, results.comparison
-    assert result is not None and result.report is not None, "rows are made from a report"
     contacts = result.report.contacts.pairs.take(_contact_order(result.report))
     near, subjects = result.report.clearances.pairs, list(result.subjects)
     sides = zip([*contacts.a, *near.a], [*contacts.b, *near.b], strict=True)
@@ -101,8 +76,9 @@ def _columns_of(result_id: str) -> _Columns:
     if comparison is not None:
         new_pairs = {(entry.a, entry.b) for entry in comparison.new}
         is_new = np.array([tuple(sorted((a.id, b.id))) in new_pairs for a, b in pairs], dtype=bool) & ~is_near
-    return _Columns(
-        names,
+    return SimpleNamespace(
+        names=names,
+        # Full names of the objects in the scene.
         owners=[(a.key[0], b.key[0]) for a, b in pairs],
         by_name=np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64),
         by_frame=np.lexsort((frame, at_start, is_near)),
@@ -115,21 +91,20 @@ def _columns_of(result_id: str) -> _Columns:
     )
 
 
-def prefixes_of_names(settings: SceneSettings) -> dict[str, str]:
-    """Return what the names of all objects in the list begin with."""
-    return _columns_of(settings.result_id).prefixes
-
-
-def counts_of_rows(settings: SceneSettings) -> RowCounts:
-    """Count the rows of each kind, hidden ones included."""
-    columns, hidden = _columns_of(settings.result_id), int(copied(settings.rows, "hidden", np.bool_).sum())
-    near = int(columns.is_near.sum())
-    return RowCounts(len(columns.names) - near, int(columns.tunnelling.sum()), near, hidden)
+def counts_of_rows(settings: SceneSettings) -> dict[str, int]:
+    """Count the rows that each filter of the list is about, hidden ones included."""
+    columns = columns_of(settings.result_id)
+    return {
+        "show_contacts": int((~columns.is_near).sum()),
+        "tunnelling_only": int(columns.tunnelling.sum()),
+        "show_near_misses": int(columns.is_near.sum()),
+        "show_hidden": int(copied(settings.rows, "hidden", np.bool_).sum()),
+    }
 
 
 def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
     """Return the row indices (n,) in list order, and whether each row (n,), by index, passes the filters."""
-    columns, contact_list = _columns_of(settings.result_id), settings.contact_list
+    columns, contact_list = columns_of(settings.result_id), settings.contact_list
     orders = {"NAME": columns.by_name, "FRAME": columns.by_frame, "VALUE": columns.by_value}
     order = orders[contact_list.sort_by]
     shown = np.where(columns.is_near, contact_list.show_near_misses, contact_list.show_contacts)
@@ -155,13 +130,11 @@ def has_rows(settings: SceneSettings) -> bool:
 
 
 def active_row(settings: SceneSettings) -> ContactRow | None:
-    """Return the active row, or None."""
     is_valid = has_rows(settings) and 0 <= settings.active_row < len(settings.rows)
     return settings.rows[settings.active_row] if is_valid else None
 
 
 def entry_of_row(settings: SceneSettings, row: ContactRow) -> Contact | Clearance:
-    """Return the contact or near miss of a row."""
     result: Any = settings.results.contacts
     entries: Sequence[Contact | Clearance] = (
         result.report.clearances if row.is_near_miss else result.report.contacts
@@ -170,6 +143,5 @@ def entry_of_row(settings: SceneSettings, row: ContactRow) -> Contact | Clearanc
 
 
 def active_entry(settings: SceneSettings) -> Contact | Clearance | None:
-    """Return the contact or near miss of the active row, or None."""
     row = active_row(settings)
     return None if row is None else entry_of_row(settings, row)

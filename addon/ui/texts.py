@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from itertools import pairwise
+from os.path import commonprefix
 from typing import Any
 
 import bpy
@@ -96,14 +97,8 @@ def shared_prefixes(names: Iterable[str]) -> dict[str, str]:
 def common_prefix(names: Iterable[str]) -> str:
     """Return what all names begin with, up to a separator, so that a part of each is left."""
     names = list(names) or [""]
-    # In their order, all names begin with what the first and the last begin with.
-    shared = _shared_begin(min(names), max(names))[: min(map(len, names)) - 1]
+    shared = commonprefix(names)[: min(map(len, names)) - 1]  # noqa: RUF071, names are no paths
     return shared[: 1 + max(map(shared.rfind, _SEPARATORS))]
-
-
-def _shared_begin(a: str, b: str) -> str:
-    differing = (index for index, (one, other) in enumerate(zip(a, b, strict=False)) if one != other)
-    return a[: next(differing, len(b))]
 
 
 def shortened(name: str, prefix: str, fits: Callable[[str], bool]) -> str:
@@ -132,7 +127,7 @@ def shortened_pair(
     texts = shortened(a, prefixes.get(a, ""), fits), shortened(b, prefixes.get(b, ""), fits)
     if texts[0] != texts[1] or a == b:
         return texts
-    shared = _shared_begin(a, b)
+    shared = commonprefix([a, b])  # noqa: RUF071
     start = 1 + max(map(shared.rfind, _SEPARATORS)) or len(shared)
     return _kept_from(a, start, fits), _kept_from(b, start, fits)
 
@@ -229,15 +224,12 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def sentences(parts: Iterable[str]) -> str:
-    """Join sentences."""
     return reduce(lambda text, part: rpt_("{text}. {sentence}", text=text, sentence=part), parts)
 
 
 def attach() -> None:
-    """Register the dictionaries of all languages."""
     bpy.app.translations.register(translations.__name__, translations.dictionaries())
 
 
 def detach() -> None:
-    """Unregister the dictionaries."""
     bpy.app.translations.unregister(translations.__name__)

@@ -7,8 +7,9 @@ import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from addon.cli.parser import UsageError, option_takes_value, parse_arguments, parse_exit_code
+from addon.cli.parser import UsageError, create_parser, parse_arguments, parse_exit_code
 from addon.formats.export.file_formats import file_format
 
 COMMANDS = ("bounds", "contacts")
@@ -190,9 +191,9 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     command = next((word for word in words if word in COMMANDS), COMMANDS[0])
     # Options of this script take the place of those of the command that have their names.
     batch_options = _parser()._option_string_actions
-    takes_value = {
-        name: takes for name, takes in option_takes_value(command).items() if name not in batch_options
-    }
+    parser: Any = create_parser(opens_file=True)
+    options = parser._subparsers._group_actions[0].choices[command]._option_string_actions
+    takes_value = {name: each.nargs != 0 for name, each in options.items() if name not in batch_options}
     batch_words: list[str] = []
     passed: list[str] = []
     rest = iter(words)

@@ -247,21 +247,6 @@ def read_overrides(item: bpy.types.Object) -> tuple[Override, ...]:
     return tuple(overrides)
 
 
-def fit_override(evaluated: bpy.types.Object, shape: OverrideShape, fit: FitSettings) -> Override:
-    """Fit an override to the vertices of an object, without padding.
-
-    All vertices are inside: the size is rounded outward to single precision.
-
-    evaluated : Evaluated mesh-like object.
-    shape : Kind of the override.
-    fit : Settings of the scene; those of the object take precedence.
-    Returns override : In object space.
-    Raises EmptyGeometryError, NonFiniteGeometryError.
-    """
-    fit = object_fit_settings(evaluated.original, fit)
-    return override_around(vertex_positions(evaluated, fit.modifiers), shape)
-
-
 def override_around(points: NDArray[np.float32], shape: OverrideShape) -> Override:
     """Fit an override to points (n, 3) in object space, without padding.
 

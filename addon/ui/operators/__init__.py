@@ -19,9 +19,7 @@ May import `ui/properties`, `ui/overlay`, and the files of `ui` that belong to n
 
 Decisions:
 
-- Jobs run in slices of up to 40 ms. A longer step is a slice by itself.
-  Closing the job cancels it.
+- Jobs run one at a time, in slices of up to 40 ms, so that the window responds and Esc stops them. A longer
+  step is a slice by itself. Closing the job cancels it.
 - Without a selection, a button works on all visible objects. A script that passes the scope gets an error.
-- Find Contacts and Compute Swept Bounds offer no options in F9: a changed option would run the whole job
-  again in one piece, and block the window.
 """

@@ -11,15 +11,8 @@ from bpy.types import Context, Operator
 from ...formats.wording import valid_text
 from ...scene.blender.instances import full_name_of, name_of
 from ...scene.blender.object_settings import decimal_from_float32
+from ...scene.colliders import make
 from ...scene.colliders.check import ColliderCheck, ColliderFinding, check_colliders
-from ...scene.colliders.make import (
-    CreatedColliders,
-    colliders_in_parts,
-    has_colliders,
-    make_group_colliders,
-    make_selection_colliders,
-    remove_colliders,
-)
 from ...scene.settings import COLLIDER_NAME_PATTERNS, ColliderCheckSettings, ColliderSettings
 from ..kept_checks import store_check, stored_check
 from ..overlay import handlers as overlay
@@ -63,9 +56,9 @@ class COLLISION_BOUNDS_OT_create_colliders(DrawsOptions, ModalJob, Operator):
         return self.option(settings_of(context).colliders, "parts") > 1 or reads_all_frames(context)
 
     def _create_job(self, context: Context) -> Job:
-        return colliders_in_parts(context.scene, _collider_settings(self, context))
+        return make.colliders_in_parts(context.scene, _collider_settings(self, context))
 
-    def _apply_result(self, context: Context, result: CreatedColliders, is_stale: bool = False) -> None:
+    def _apply_result(self, context: Context, result: make.CreatedColliders, is_stale: bool = False) -> None:
         check_not_empty(result.sources, result.skipped, self.selection)
         _show_created(self, context, result)
 
@@ -79,9 +72,8 @@ class COLLISION_BOUNDS_OT_colliders_from_selection(DrawsOptions, Command, Operat
     needs = (need.idle, need.edit_mode)
 
     def run(self, context: Context) -> None:
-        """Create the colliders."""
         settings = _collider_settings(self, context)
-        _show_created(self, context, make_selection_colliders(context.scene, settings))
+        _show_created(self, context, make.make_selection_colliders(context.scene, settings))
 
 
 @shares("scope", "padding")
@@ -97,21 +89,26 @@ class COLLISION_BOUNDS_OT_colliders_from_group(DrawsOptions, Command, Operator):
     drawn = ("group", "threshold")
 
     def run(self, context: Context) -> None:
-        """Create the colliders."""
         settings = _collider_settings(self, context)
-        created = make_group_colliders(context.scene, settings, self.group, self.threshold)
+        created = make.make_group_colliders(context.scene, settings, self.group, self.threshold)
         _show_created(self, context, created)
 
 
-def _show_created(operator: Operator, context: Context, created: CreatedColliders) -> None:
-    """Draw and report colliders."""
+def _show_created(operator: Operator, context: Context, created: make.CreatedColliders) -> None:
     overlay.refresh(context)
-    text = sentences([created_summary(created), *input_warning_texts(created)])
+    colliders = rpt_count(created.colliders, "{count} collider", "{count} colliders")
+    one, many = n_("{colliders} for {count} object"), n_("{colliders} for {count} objects")
+    parts = [rpt_count(created.sources, one, many, colliders=colliders)]
+    if created.replaced:
+        parts.append(rpt_("{count} replaced", count=created.replaced))
+    summary = joined([*parts, *skipped_texts(created.skipped)])
+    text = sentences([summary, *input_warning_texts(created)])
     operator.report({"WARNING" if created.skipped or created.warnings else "INFO"}, text)
 
 
 _needs_colliders = need.that(
-    lambda context: has_colliders(context.scene), n_("No colliders created by Collision Bounds in this scene")
+    lambda context: make.has_colliders(context.scene),
+    n_("No colliders created by Collision Bounds in this scene"),
 )
 
 
@@ -122,8 +119,7 @@ class COLLISION_BOUNDS_OT_remove_colliders(Command, Operator):
     needs = (need.idle, need.object_mode, _needs_colliders)
 
     def run(self, context: Context) -> str:
-        """Remove the colliders."""
-        count = remove_colliders(context.scene)
+        count = make.remove_colliders(context.scene)
         overlay.refresh(context)
         return rpt_count(count, "{count} collider removed", "{count} colliders removed")
 
@@ -136,7 +132,6 @@ class COLLISION_BOUNDS_OT_check_colliders(Command, Operator):
     needs = (need.idle, need.object_mode)  # meshes in Edit Mode are not up to date
 
     def run(self, context: Context) -> None:
-        """Check the colliders, and store the result for the panel."""
         settings = ColliderCheckSettings(fit=fit_settings(settings_of(context)))
         check = check_colliders(context.scene, settings)
         store_check(context.scene, check)
@@ -150,7 +145,6 @@ class COLLISION_BOUNDS_OT_clear_collider_check(Command, Operator):
     bl_options: ClassVar = {"INTERNAL"}
 
     def run(self, context: Context) -> None:
-        """Drop the stored result."""
         store_check(context.scene, None)
 
 
@@ -170,14 +164,12 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
 
     @classmethod
     def description(cls, context: Context, properties: COLLISION_BOUNDS_OT_select_collider_problem) -> str:
-        """Return the tooltip: the problem in full."""
         problem = _finding(context, properties.index)
         if problem is None:
             return tip_("Select the object")
         return tip_("{name} {problem}", name=valid_text(problem.name), problem=translated(problem.text))
 
     def run(self, context: Context) -> None:
-        """Select the object, or all objects of a collection that is treated as one."""
         problem = _finding(context, self.index)
         if problem is None:
             raise refusal("The list is out of date: check the colliders again")
@@ -192,7 +184,6 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Command, Operator):
 
 
 def check_summary(check: ColliderCheck) -> str:
-    """Return the numbers of colliders, problems and notes as text."""
     if not check.colliders and not check.problems:
         return rpt_("No colliders in this scene")
     colliders = rpt_count(len(check.colliders), "{count} collider", "{count} colliders")
@@ -201,13 +192,3 @@ def check_summary(check: ColliderCheck) -> str:
         problems = rpt_count(len(check.problems), "{count} problem", "{count} problems")
     notes = [rpt_count(len(check.notes), "{count} note", "{count} notes")] if check.notes else []
     return joined([colliders, problems, *notes])
-
-
-def created_summary(created: CreatedColliders) -> str:
-    """Return the numbers of created and replaced colliders, and the skipped objects, as text."""
-    colliders = rpt_count(created.colliders, "{count} collider", "{count} colliders")
-    one, many = n_("{colliders} for {count} object"), n_("{colliders} for {count} objects")
-    parts = [rpt_count(created.sources, one, many, colliders=colliders)]
-    if created.replaced:
-        parts.append(rpt_("{count} replaced", count=created.replaced))
-    return joined([*parts, *skipped_texts(created.skipped)])

@@ -1,7 +1,4 @@
-"""Mixins of operators: how a command reports and refuses, and the options that it shares with its scene.
-
-Jobs run in slices, so that the window responds and Esc stops them; one at a time.
-"""
+"""Mixins of operators: commands, which report and refuse, options shared with a scene, and jobs in slices."""
 
 from __future__ import annotations
 
@@ -126,7 +123,6 @@ class OfItem(Command):
 
     @classmethod
     def description(cls, _context: Context, properties: OfItem) -> str:
-        """Return the tooltip of the item."""
         return UILayout.enum_item_description(properties, cls.option, getattr(properties, cls.option))
 
 
@@ -153,9 +149,7 @@ def refusal(text: str, /, **values: Any) -> SceneError:
 def row_of(context: Context) -> tuple[SceneSettings, ContactRow]:
     """Return the settings of the scene, and the active row, for an operator that needs one."""
     settings = settings_of(context)
-    row = active_row(settings)
-    assert row is not None, "a row is needed"
-    return settings, row
+    return settings, active_row(settings)
 
 
 def selected_with_geometry(context: Context) -> list[bpy.types.Object]:
@@ -172,19 +166,14 @@ def reads_all_frames(context: Context) -> bool:
 
 _SLICE = 0.04
 """Seconds of a slice; Blender handles events and draws between slices."""
-
 _LONGEST_AWAY = 0.1
 """Most seconds of a slice in which the scene has left its frame, to which it returns at the end."""
-
 _STEP_DECAY = 0.9
 """Factor of the time that a step is expected to take at most, for each shorter step."""
-
 _SCAN_TO_DRAWING = 10
 """Least ratio of the time between two updates of the progress to the time that Blender draws one."""
-
 _SHOWN_EVERY, _SHOWN_AT_LEAST_EVERY = 0.2, 1.0
 """Least and most seconds between two updates of the progress, which may take longer to draw than a slice."""
-
 
 Job: TypeAlias = Generator[Progress, None, Any]
 
@@ -383,7 +372,6 @@ _NAVIGATION_EVENTS = frozenset(
     | {"TRACKPADZOOM", "MOUSEROTATE", "NDOF_MOTION", "WINDOW_DEACTIVATE"}
 )
 """Events that navigate the view and, without modifier keys, change nothing in the scene."""
-
 _HARMLESS_EVENTS = _NAVIGATION_EVENTS - {"WINDOW_DEACTIVATE"} | {"TIMER"}
 """Events after which nobody saves or stores the file."""
 
@@ -416,7 +404,6 @@ def _is_passed_on(context: Context, event: Event) -> bool:
 
 
 def _draw_status(header: Header, _context: Context) -> None:
-    """Draw the status bar while a job runs."""
     running = job_state.running()
     if running is None:
         return

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
 from bpy_extras.io_utils import ExportHelper
 
@@ -14,22 +14,13 @@ from ... import formats
 from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS
 from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
-from ..properties.options import flag
+from ..properties.options import flag, one_of
 from ..properties.scene import envelopes_on, exported_result, has_results, settings_of
 from ..texts import n_, rpt_
 from . import need
 from .command import Command, DrawsOptions, Outcome
 
-_SPACE_ITEMS = (
-    ("blender", "Blender", "Z up, right-handed, Blender units"),
-    ("gltf", "glTF", "Y up, right-handed, meters. Also for three.js and Godot"),
-    ("unity", "Unity", "Y up, left-handed, meters. Also for Babylon.js"),
-    ("unreal", "Unreal", "Z up, left-handed, centimeters"),
-    ("custom", "Custom", "Use the axes and the unit below"),
-)
-
 _AXIS_ITEMS = tuple((axis, axis, "") for axis in formats.AXES)
-
 
 _last_paths: dict[tuple[str, str], str] = {}
 """Path that was last chosen in a file browser for each operator and blend file, in this session."""
@@ -42,8 +33,6 @@ def suggested_path(source: str, name: str) -> str:
 
 
 class FileExport(Command, ExportHelper):
-    """Base of the operators that export a file, with a suggestion for its path."""
-
     bl_options: ClassVar = {"REGISTER"}
     filename_ext: ClassVar[str]
     filter_glob: StringProperty(options={"HIDDEN"})
@@ -69,8 +58,6 @@ EXPORTS: list[Any] = []
 
 
 class _Export(FileExport):
-    """Base of the operators that export results."""
-
     needs = (need.idle, need.that(has_results, n_("Compute bounds or find contacts first")))
     file_format: ClassVar[str] = "json"
     button_text: ClassVar[str] = n_("Export JSON...")
@@ -100,10 +87,8 @@ class _Export(FileExport):
         return formats.CONVENTIONS["blender"]
 
     def run(self, context: Context) -> Outcome:
-        """Export the displayed results."""
         results = settings_of(context).results
         shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
-        assert result is not None, "results are needed"
         path = Path(bpy.path.abspath(self.filepath))
         document = result.document(formats.convention_for(self.file_format, self.convention()), self.decimals)
         extensions = getattr(self, "extensions", DEFAULT_GLTF_EXTENSIONS)
@@ -132,27 +117,21 @@ class _Export(FileExport):
 
 
 class _ExportInAnySpace(DrawsOptions, _Export):
-    """Base of the operators that export a file in a space of the user's choice."""
-
     drawn: ClassVar[tuple[str, ...]] = ("preset", "up", "forward", "handedness", "units", "decimals")
 
-    preset: EnumProperty(name="Axes", description="Axes and unit of the file", items=_SPACE_ITEMS)
-    up: EnumProperty(
-        name="Up",
-        description="Axis that Blender's up direction (+Z) maps to",
-        items=_AXIS_ITEMS,
-        default="+Y",
+    preset: one_of(
+        "Axes",
+        "Axes and unit of the file",
+        ("blender", "Blender", "Z up, right-handed, Blender units"),
+        ("gltf", "glTF", "Y up, right-handed, meters. Also for three.js and Godot"),
+        ("unity", "Unity", "Y up, left-handed, meters. Also for Babylon.js"),
+        ("unreal", "Unreal", "Z up, left-handed, centimeters"),
+        ("custom", "Custom", "Use the axes and the unit below"),
     )
-    forward: EnumProperty(
-        name="Forward",
-        description="Axis that Blender's front direction (-Y) maps to",
-        items=_AXIS_ITEMS,
-        default="+Z",
-    )
-    handedness: EnumProperty(
-        name="Handedness",
-        description="Handedness of the coordinate system",
-        items=(("right", "Right", ""), ("left", "Left", "")),
+    up: one_of("Up", "Axis that Blender's up direction (+Z) maps to", *_AXIS_ITEMS, default="+Y")
+    forward: one_of("Forward", "Axis that Blender's front direction (-Y) maps to", *_AXIS_ITEMS, default="+Z")
+    handedness: one_of(
+        "Handedness", "Handedness of the coordinate system", ("right", "Right", ""), ("left", "Left", "")
     )
     units: FloatProperty(
         name="Units per Meter",
@@ -183,13 +162,11 @@ class COLLISION_BOUNDS_OT_export_csv(_ExportInAnySpace, Operator):
     bl_label = "Export CSV"
     file_format, button_text, suggested_name = "csv", "CSV...", "{file}.csv"
 
-    table: EnumProperty(
-        name="Table",
-        description="Rows of the table",
-        items=(
-            ("bounds", "Bounds", "One row per object"),
-            ("contacts", "Contacts", "One row per contact or near miss"),
-        ),
+    table: one_of(
+        "Table",
+        "Rows of the table",
+        ("bounds", "Bounds", "One row per object"),
+        ("contacts", "Contacts", "One row per contact or near miss"),
     )
     drawn = (*_ExportInAnySpace.drawn, "table")
 
@@ -207,14 +184,12 @@ class COLLISION_BOUNDS_OT_export_gltf(_Export, Operator):
     bl_label = "Export glTF Colliders"
     file_format, button_text, suggested_name = "gltf", "glTF...", "{file}.colliders.gltf"
 
-    extensions: EnumProperty(
-        name="Extensions",
-        description="glTF extensions that describe the colliders",
-        items=(
-            ("omi", "OMI (Godot)", "OMI_physics_body, read by Godot 4.3 and later"),
-            ("khr", "KHR (Draft)", "KHR_physics_rigid_bodies, a Khronos draft"),
-            ("volumes", "Volumes (Draft)", "Experimental: boundingVolume of the glTF 2.1 draft"),
-        ),
+    extensions: one_of(
+        "Extensions",
+        "glTF extensions that describe the colliders",
+        ("omi", "OMI (Godot)", "OMI_physics_body, read by Godot 4.3 and later"),
+        ("khr", "KHR (Draft)", "KHR_physics_rigid_bodies, a Khronos draft"),
+        ("volumes", "Volumes (Draft)", "Experimental: boundingVolume of the glTF 2.1 draft"),
         options={"ENUM_FLAG"},
         default=set(DEFAULT_GLTF_EXTENSIONS),
     )

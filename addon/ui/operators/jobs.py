@@ -64,7 +64,6 @@ class COLLISION_BOUNDS_OT_choose_vertex_group(Command, Operator):
     group: options.option_property("vertex_group", options={"SKIP_SAVE"})
 
     def run(self, context: Context) -> None:
-        """Set the group of the scene."""
         settings_of(context).vertex_group = self.group
 
 
@@ -84,9 +83,8 @@ class COLLISION_BOUNDS_OT_compute_envelope(options.HasOptions, ModalJob, Operato
         return bounds_in_parts(context.scene, BoundsSettings(self.selection, fit=self._fit, envelope=True))
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> None:
-        settings = settings_of(context)
         result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
-        after = settings.results.with_envelopes(result, self._fit, is_stale)
+        after = settings_of(context).results.with_envelopes(result, self._fit, is_stale)
         _show_bounds(self, context, after, result, result_texts.swept_count(result))
 
 
@@ -96,7 +94,10 @@ def _show_bounds(
     """Replace the results of the scene, and report the bounds that were computed, and cleared contacts."""
     settings, parts = settings_of(context), [text]
     if after.contacts is None:
-        parts += result_texts.cleared_contacts_text(settings.results.contacts)
+        before = settings.results.contacts
+        if count := 0 if before is None else len(before.report.contacts):
+            one, many = n_("{count} contact cleared (undo)"), n_("{count} contacts cleared (undo)")
+            parts.append(rpt_count(count, one, many))
         settings.rows.clear()
     settings.result_id = result_store.put(after)
     measure_active(context)
@@ -111,7 +112,6 @@ class COLLISION_BOUNDS_OT_clear_results(Command, Operator):
     needs = (need.idle, need.that(has_results, n_("There are no results to clear")))
 
     def run(self, context: Context) -> None:
-        """Clear bounds, contacts and the rows of the list."""
         settings = settings_of(context)
         settings.rows.clear()
         settings.result_id = ""
@@ -150,7 +150,6 @@ class COLLISION_BOUNDS_OT_find_contacts(options.HasOptions, ModalJob, Operator):
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> Outcome:
         settings = settings_of(context)
         result_texts.check_not_empty(len(result.objects), result.skipped, self.selection)
-        assert result.report is not None, "this job always reports"
         before = settings.results
         if self.selection.selected_only and not result.has_pairs and before.contacts is not None:
             # A click on a row and a look at one of its objects must not cost the contacts of a long scan.
@@ -182,14 +181,10 @@ class COLLISION_BOUNDS_OT_stop_scan(Command, Operator):
     )
 
     def run(self, _context: Context) -> None:
-        """Stop the running job."""
-        if scan := job_state.running():
-            scan.stop()
+        job_state.running().stop()
 
 
 def _summary(result: Result, comparison: Comparison | None) -> str:
-    """Return the numbers of the report: contacts, objects, skipped overlaps, and what the baseline says."""
-    assert result.report is not None, "this job always reports"
     contacts = rpt_("No contacts")
     if count := len(result.report.contacts):
         parts = [rpt_count(count, "{count} contact", "{count} contacts")]

@@ -24,7 +24,6 @@ def idle(_context: Context) -> str:
 
 
 def that(condition: Callable[[Context], Any], reason: str) -> Need:
-    """Return a need that has one reason."""
     return lambda context: "" if condition(context) else reason
 
 

@@ -6,31 +6,32 @@ The code calls a custom shape an override, as the JSON document does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Operator
 
 from ...core import CollisionBoundsError
 from ...core.messages import message
 from ...scene.blender.instances import name_of
+from ...scene.blender.mesh_data import vertex_positions
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS, SHAPE_OPTIONS
 from ...scene.blender.object_settings import (
     SETTINGS_PROPERTY,
     Override,
-    fit_override,
+    OverrideShape,
     object_fit_settings,
     override_around,
     read_overrides,
 )
 from ...scene.blender.parts import weights
 from ...scene.errors import SceneError, describe_error
-from ...scene.settings import FitSettings
 from ...translations import CONTEXT
 from ..kept_checks import measure, measure_active, settings_of_active
 from ..overlay import handlers as overlay
-from ..properties.options import CHOSEN_GROUP, flag, option_property
+from ..properties.options import CHOSEN_GROUP, flag, one_of, option_property
 from ..properties.scene import fit_settings, settings_of
 from ..texts import error_text, joined, n_, rpt_, rpt_count
 from . import need
@@ -53,7 +54,6 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
     collision: flag("Collision Response", "Copy response, group, mask and physics material")
 
     def run(self, context: Context) -> str:
-        """Copy the settings."""
         source, *targets = selected_with_geometry(context)
         names = (
             *(OWN_OPTIONS if self.settings else ()),
@@ -86,7 +86,6 @@ class COLLISION_BOUNDS_OT_measure_fit(Command, Operator):
     needs = (need.geometry,)
 
     def run(self, context: Context) -> None:
-        """Measure the fit for the panel."""
         measure(settings_of_active(context).id_data, settings_of(context))
 
 
@@ -99,7 +98,6 @@ class COLLISION_BOUNDS_OT_copy_value(Command, Operator):
     value: StringProperty(name="Value", description="Text to copy")
 
     def run(self, context: Context) -> str:
-        """Copy the text."""
         context.window_manager.clipboard = self.value
         return rpt_("Copied {value}", value=self.value)
 
@@ -116,16 +114,7 @@ def _copy(source: Any, target: Any, names: Iterable[str]) -> None:
         setattr(target, name, getattr(source, name))
 
 
-_FITTED_SHAPE = {
-    "name": "Shape",
-    "description": "Shape to start with",
-    "translation_context": CONTEXT,
-    "items": (("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
-}
-
-
-_ADD = {"name": "Add", "translation_context": CONTEXT, "options": {"SKIP_SAVE"}}
-
+_MORE = {"translation_context": CONTEXT, "options": {"SKIP_SAVE"}}
 
 _needs_any_editable = need.that(
     lambda context: any(item.library is None for item in selected_with_geometry(context)), need.LINKED
@@ -133,19 +122,23 @@ _needs_any_editable = need.that(
 
 
 class _FitCommand(Command):
-    """Base of the operators that fit custom shapes."""
-
-    shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
+    shape: one_of(
+        "Shape",
+        "Shape to start with",
+        ("box", "Box", "A box along the object's own axes"),
+        ("sphere", "Sphere", "A sphere"),
+        **_MORE,
+    )
 
     def _fit_selected(
-        self, context: Context, fit_one: Callable[..., Override]
-    ) -> list[tuple[bpy.types.Object, Override]]:
-        """Fit each selected object with the settings of the scene; report problems."""
+        self, context: Context, read: Callable[..., Any] = vertex_positions
+    ) -> list[tuple[bpy.types.Object, Any]]:
+        """Fit a shape to each selected object; report problems."""
         fitted = []
         for item in selected_with_geometry(context):
             try:
                 if item.library is None:
-                    fitted.append((item, _fitted(item, context, fit_one)))
+                    fitted.append((item, _fitted(item, context, self.shape, read)))
             except CollisionBoundsError as error:
                 self.report({"WARNING"}, error_text(error))
         return fitted
@@ -170,9 +163,7 @@ class COLLISION_BOUNDS_OT_override_from_fit(_LikeActive, Operator):
     needs = (need.geometry, _needs_any_editable)
 
     def run(self, context: Context) -> set[str]:
-        """Fit the shapes and set them."""
-        fitted = self._fit_selected(context, lambda item, fit: fit_override(item, self.shape, fit))
-        return _set_overrides(context, fitted)
+        return _set_overrides(context, self._fit_selected(context))
 
 
 class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
@@ -181,17 +172,11 @@ class COLLISION_BOUNDS_OT_override_from_selection(_LikeActive, Operator):
     bl_label = "Custom Shape from Selection"
     needs = (need.idle, need.edit_mode)
 
-    add: BoolProperty(**_ADD, description="Keep the custom shapes that the meshes have, and add one")
+    add: flag("Add", "Keep the custom shapes that the meshes have, and add one", **_MORE)
 
     def run(self, context: Context) -> set[str]:
-        """Fit the shapes to the selected vertices, and set them."""
-
-        def fit_selection(evaluated: bpy.types.Object, scene_fit: FitSettings) -> Override | None:
-            fit = object_fit_settings(evaluated.original, scene_fit)
-            points = weights.selected_vertices(evaluated, fit.modifiers)
-            return override_around(points, self.shape) if len(points) else None
-
-        found = ((item, _fitted(item, context, fit_selection)) for item in weights.objects_in_edit_mode())
+        edited, read = weights.objects_in_edit_mode(), weights.selected_vertices
+        found = [(item, _fitted(item, context, self.shape, read)) for item in edited]
         fitted = [(item, override) for item, override in found if override is not None]
         if not fitted:
             raise refusal(weights.NOTHING_SELECTED)
@@ -206,19 +191,13 @@ class COLLISION_BOUNDS_OT_override_from_group(DrawsOptions, _FitCommand, Operato
 
     group: StringProperty(**CHOSEN_GROUP)
     threshold: option_property("group_threshold")
-    add: BoolProperty(**_ADD, description="Keep the custom shapes that the objects have, and add one")
+    add: flag("Add", "Keep the custom shapes that the objects have, and add one", **_MORE)
 
     drawn = ("group", "threshold", "shape", "add")
 
     def run(self, context: Context) -> set[str]:
-        """Fit the shapes to the vertices of the group, and set them."""
-
-        def fit_group(evaluated: bpy.types.Object, scene_fit: FitSettings) -> Override:
-            fit = object_fit_settings(evaluated.original, scene_fit)
-            points = weights.group_vertices(evaluated, fit.modifiers, self.group, self.threshold)
-            return override_around(points, self.shape)
-
-        return _set_overrides(context, self._fit_selected(context, fit_group), keeps_shapes=self.add)
+        read = partial(weights.group_vertices, group=self.group, threshold=self.threshold)
+        return _set_overrides(context, self._fit_selected(context, read), keeps_shapes=self.add)
 
 
 class COLLISION_BOUNDS_OT_set_custom_shape(OfItem, Operator):
@@ -228,16 +207,13 @@ class COLLISION_BOUNDS_OT_set_custom_shape(OfItem, Operator):
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
     needs = (need.geometry, need.editable)
 
-    shape: EnumProperty(
-        name="Shape",
-        description="Shape that replaces the mesh",
-        translation_context=CONTEXT,
-        items=(
-            ("none", "Fitted", "Use bounds that are fitted to the mesh"),
-            ("box", "Box", "Use a box that you can change. It starts as the fitted one"),
-            ("sphere", "Sphere", "Use a sphere that you can change. It starts as the fitted one"),
-        ),
-        options={"SKIP_SAVE"},
+    shape: one_of(
+        "Shape",
+        "Shape that replaces the mesh",
+        ("none", "Fitted", "Use bounds that are fitted to the mesh"),
+        ("box", "Box", "Use a box that you can change. It starts as the fitted one"),
+        ("sphere", "Sphere", "Use a sphere that you can change. It starts as the fitted one"),
+        **_MORE,
     )
     option = "shape"
 
@@ -250,22 +226,19 @@ class COLLISION_BOUNDS_OT_set_custom_shape(OfItem, Operator):
             settings.more_shapes.clear()
             settings.override = "none"
         else:
-            _set_shape(settings, "override", _fitted_to_active(context, self.shape))
+            _set_shape(settings, "override", _fitted(context.object, context, self.shape))
         _show_overrides(context)
         return None
 
 
-class COLLISION_BOUNDS_OT_add_custom_shape(Command, Operator):
+class COLLISION_BOUNDS_OT_add_custom_shape(_FitCommand, Operator):
     """Add a custom shape to the active object, which starts as the fitted one. Each shape gets bounds"""
 
     bl_label = "Add Custom Shape"
     needs = (need.geometry, need.editable)
 
-    shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
-
     def run(self, context: Context) -> set[str]:
-        """Fit the shape and add it."""
-        fitted = _fitted_to_active(context, self.shape)
+        fitted = _fitted(context.object, context, self.shape)
         return _set_overrides(context, [(context.object, fitted)], keeps_shapes=True)
 
 
@@ -302,19 +275,22 @@ class COLLISION_BOUNDS_OT_remove_custom_shape(Command, Operator):
         _show_overrides(context)
 
 
-def _fitted(item: bpy.types.Object, context: Context, fit_one: Callable[..., Any]) -> Any:
-    """Fit an object as it is evaluated, with the settings of the scene. Errors begin with its name."""
+def _fitted(
+    item: Any, context: Context, shape: OverrideShape, read: Callable[..., Any] = vertex_positions
+) -> Any:
+    """Fit a shape to the vertices that are read of an object as it is evaluated; None if none is selected.
+
+    Errors begin with the name of the object.
+    """
     evaluated = item.evaluated_get(context.evaluated_depsgraph_get())
+    fit = object_fit_settings(item, fit_settings(settings_of(context)))
     try:
-        return fit_one(evaluated, fit_settings(settings_of(context)))
+        points = read(evaluated, fit.modifiers)
+        is_skipped = read is weights.selected_vertices and not len(points)
+        return None if is_skipped else override_around(points, shape)
     except CollisionBoundsError as error:
         reason = describe_error(error)
         raise SceneError(message("{name}: {reason}", name=name_of(item), reason=reason)) from error
-
-
-def _fitted_to_active(context: Context, shape: Literal["box", "sphere"]) -> Override:
-    active: Any = context.object
-    return _fitted(active, context, lambda item, fit: fit_override(item, shape, fit))
 
 
 def _set_overrides(

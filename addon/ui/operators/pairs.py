@@ -8,35 +8,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty, IntProperty, StringProperty
+from bpy.props import IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
 from mathutils import Matrix
 
 from ...core import CollisionBoundsError
 from ...core.messages import message
-from ...core.numeric.arrays import Bools
-from ...core.scan.pair_filter import PairFilter
 from ...formats import write_text
 from ...formats.export.csv_table import separation_csv
 from ...formats.wording import message_line, valid_text
 from ...scene.blender.instances import full_name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, entries_of
 from ...scene.errors import SceneError
-from ...scene.jobs import result_store
 from ...scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
 from ...scene.live.contact_state import LiveShapes, TouchingPairs, find_touching_pairs, separating_translation
-from ...scene.settings import ContactSettings
 from ...scene.subjects.scan_settings import make_scan_settings
 from ...scene.subjects.subject import Subject
 from ...translations import CONTEXT
 from .. import job_state
 from ..overlay import handlers as overlay
-from ..overlay.over_time import ActivePair, active_curve, active_pair
+from ..overlay.over_time import active_curve, active_pair
 from ..overlay.state import CachedOverlay, find_overlay, object_by_uid, redraw
+from ..properties.options import one_of
 from ..properties.scene import contact_settings, settings_of
 from ..row_order import active_row, entry_of_row
 from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
@@ -46,19 +44,11 @@ from .export import FileExport, suggested_path
 from .reports import compared, show_changed_results
 from .rows import pair_of_row, select_only
 
+_found = SimpleNamespace(results=None, settings=None, visible=None, pair_filter=None, live=None, pairs=None)
+"""Filter and pairs that were found last, and what they were found for.
 
-class _Cache:
-    """Filter and pairs that were found last, and what they were found for.
-
-    A panel is drawn far more often than anything moves, and the filter needs a loop over all subjects.
-    """
-
-    results: result_store.Results | None = None
-    settings: ContactSettings | None = None
-    visible: Bools | None = None
-    pair_filter: PairFilter | None = None
-    live: LiveShapes | None = None
-    pairs: TouchingPairs | None = None
+A panel is drawn far more often than anything moves, and the filter needs a loop over all subjects.
+"""
 
 
 def overlay_now(context: Context) -> tuple[CachedOverlay, LiveShapes]:
@@ -83,19 +73,19 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
     (cached, shown), settings = overlay_now(context), settings_of(context)
     results, wanted = settings.results, contact_settings(settings)
     # The array of flags is a new one after every change of collections, objects and visibility.
-    is_same = _Cache.results is results and _Cache.visible is shown.visible and _Cache.settings == wanted
-    if not is_same or _Cache.pair_filter is None:
+    is_same = _found.results is results and _found.visible is shown.visible and _found.settings == wanted
+    if not is_same:
         result = cached.result
         parents: list[Any] = [None] * len(result.subjects)
         if wanted.ignore_parents:
             parents = [entry.parent for entry in result.objects]
-        _Cache.pair_filter = make_scan_settings(context.scene, result.subjects, parents, wanted).tested
-        _Cache.live = None
-        _Cache.results, _Cache.settings, _Cache.visible = results, wanted, shown.visible
-    if _Cache.live is not shown or _Cache.pairs is None:
-        _Cache.pairs = find_touching_pairs(shown.shapes[settings.shape_of_bounds], _Cache.pair_filter)
-        _Cache.live = shown
-    return cached.result.subjects, _Cache.pairs
+        _found.pair_filter = make_scan_settings(context.scene, result.subjects, parents, wanted).tested
+        _found.live = None
+        _found.results, _found.settings, _found.visible = results, wanted, shown.visible
+    if _found.live is not shown:
+        _found.pairs = find_touching_pairs(shown.shapes[settings.shape_of_bounds], _found.pair_filter)
+        _found.live = shown
+    return cached.result.subjects, _found.pairs
 
 
 _SIDES = (
@@ -114,9 +104,7 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
 
     def run(self, context: Context) -> str:
         """Add the pair to the settings of one of its objects, and drop it from the results."""
-        settings = settings_of(context)
-        before = settings.results
-        assert before.contacts is not None, "rows have a result"
+        before = settings_of(context).results
         names, a, b = _pair_to_set(context)
         if a is None or b is None:
             text = n_("{name} is not in the view layer: only pairs of objects can be ignored")
@@ -125,7 +113,7 @@ class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
             raise refusal("{a} and {b} are linked: make a library override of one of them", **names)
         _settings_of_object(a).ignored.add().name = full_name_of(b)
         contacts = before.contacts.without_pair(full_name_of(a), full_name_of(b))
-        show_changed_results(context, settings, replace(before, contacts=contacts))
+        show_changed_results(context, replace(before, contacts=contacts))
         return rpt_("Contacts of {a} and {b} are ignored in this file", **names)
 
 
@@ -148,10 +136,9 @@ class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
     def run(self, context: Context) -> str:
         """Remove the pairs from the settings of their objects; contacts lack them until the next scan."""
         count = _remove_pairs("ignored", *((self.a, self.b) if self.a else ()))
-        settings = settings_of(context)
-        before = settings.results
+        before = settings_of(context).results
         if count and before.contacts is not None:
-            show_changed_results(context, settings, replace(before, lacks_restored_pairs=True))
+            show_changed_results(context, replace(before, lacks_restored_pairs=True))
         return rpt_count(count, "{count} pair restored", "{count} pairs restored")
 
 
@@ -169,13 +156,11 @@ class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
     )
 
     def invoke(self, context: Context, _event: Event) -> set[str]:
-        """Show a dialog for the comment."""
         self.comment = row_of(context)[1].comment
         outcome: Any = context.window_manager.invoke_props_dialog(self, width=400)
         return set(outcome)
 
     def draw(self, context: Context) -> None:
-        """Draw the names of the pair, and the comment, ready to type."""
         layout: Any = self.layout
         row = active_row(settings_of(context))
         for name in (row.a, row.b) if row is not None else ():
@@ -184,7 +169,6 @@ class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
         layout.prop(self, "comment")
 
     def run(self, context: Context) -> str:
-        """Add the pair and the comment to the settings of one of its objects."""
         names, a, b = _pair_to_set(context)
         if a is None or b is None or a.library is not None:
             raise refusal("{a} and {b}: only pairs with an object of this file can be accepted", **names)
@@ -207,7 +191,6 @@ class COLLISION_BOUNDS_OT_revoke_acceptance(Command, Operator):
     needs = (need.row, need.idle, need.contacts, _needs_accepted_row)
 
     def run(self, context: Context) -> None:
-        """Remove the pair from the settings of its objects."""
         _, a, b = _pair_to_set(context)
         if a is not None and b is not None:
             _remove_pairs("accepted", full_name_of(a), full_name_of(b))
@@ -245,9 +228,8 @@ def _show_accepted(context: Context) -> None:
     """Show the results of the scene with what is accepted now, compared again. The active row stays."""
     settings = settings_of(context)
     results, active = settings.results, settings.active_row
-    assert results.contacts is not None, "contacts are needed"
     results = replace(results, contacts=results.contacts.with_accepted_pairs())
-    show_changed_results(context, settings, compared(settings, results)[0], active)
+    show_changed_results(context, compared(settings, results)[0], active)
 
 
 class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
@@ -256,21 +238,17 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
     bl_label = "Move Apart"
     needs = (need.idle, need.row)
 
-    moved: EnumProperty(
-        name="Move",
-        description="Object to move",
-        items=(
-            ("ACTIVE", "Active Object", "The active object if it is one of the pair, otherwise the second"),
-            *_SIDES,
-        ),
+    moved: one_of(
+        "Move",
+        "Object to move",
+        ("ACTIVE", "Active Object", "The active object if it is one of the pair, otherwise the second"),
+        *_SIDES,
         options={"SKIP_SAVE"},
     )
 
     def run(self, context: Context) -> Outcome:
-        """Move the object, and say how far."""
         settings, row = row_of(context)
         pair, result = entry_of_row(settings, row), settings.results.contacts
-        assert result is not None, "rows have a result"
         objects = [item for _, item in pair_of_row(context.view_layer, settings, row)]
         second = self.moved == "SECOND" or (
             self.moved == "ACTIVE" and context.view_layer.objects.active != objects[0]
@@ -327,7 +305,6 @@ class COLLISION_BOUNDS_OT_select_touching(Command, Operator):
 
     @classmethod
     def description(cls, context: Context, properties: COLLISION_BOUNDS_OT_select_touching) -> str:
-        """Return the tooltip, with the full names."""
         try:
             subjects, _ = pairs_now(context)
             a, b = (valid_text(subjects[side].name) for side in (properties.a, properties.b))
@@ -367,11 +344,11 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
 
     def _create_job(self, context: Context) -> Job:
         settings = settings_of(context)
-        active = active_pair(settings)
-        assert active is not None, "a pair is needed"
-        used = result_store.get(active.result_id).scan_settings or contact_settings(settings)
         # The pair is that of the click: another row may be active when the job begins.
-        return _recorded(active, separation_over_time(context.scene, active.result, used, active.pair))
+        pair, results = active_pair(settings), settings.results
+        used = results.scan_settings or contact_settings(settings)
+        job = separation_over_time(context.scene, results.contacts, used, pair)
+        return _recorded(results.separations, pair, job)
 
     def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> None:
         overlay.refresh(context)
@@ -380,18 +357,17 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
             context.area.tag_redraw()
 
 
-def _recorded(active: ActivePair, job: Job) -> Job:
+def _recorded(separations: dict[tuple[int, int], Any], pair: tuple[int, int], job: Job) -> Job:
     """Run a job, and keep its curve, or the reason why there is none."""
-    separations = result_store.get(active.result_id).separations
-    found = separations.get(active.pair)
+    found = separations.get(pair)
     known = None if isinstance(found, str) else found
-    separations[active.pair] = known or message("Stopped: click Compute")
+    separations[pair] = known or message("Stopped: click Compute")
     try:
         curve = yield from job
     except CollisionBoundsError as error:
-        separations[active.pair] = known or error.message
+        separations[pair] = known or error.message
         raise
-    separations[active.pair] = curve
+    separations[pair] = curve
     return curve
 
 
@@ -404,16 +380,13 @@ class COLLISION_BOUNDS_OT_export_separation(FileExport, Operator):
     filename_ext = ".csv"
 
     def suggest(self, context: Context) -> str:
-        """Return a path next to the blend file, named after the pair."""
         curve = active_curve(settings_of(context))
         names = "_".join(map(valid_text, curve.names if curve else ()))
         file = bpy.path.clean_name(f"separation_{names}")[:200] + ".csv"
         return suggested_path(context.blend_data.filepath, file)
 
     def run(self, context: Context) -> str:
-        """Write the file."""
         curve = active_curve(settings_of(context))
-        assert curve is not None, "a curve is needed"
         units, path = context.scene.unit_settings, Path(bpy.path.abspath(self.filepath))
         has_units = units.system != "NONE"
         lengths = curve.values * (units.scale_length if has_units else 1.0)
@@ -428,7 +401,7 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
     bl_label = "Key Separation"
     needs = (need.idle, need.row, _needs_curve)
 
-    target: EnumProperty(name="Object", description="Object that gets the property", items=_SIDES)
+    target: one_of("Object", "Object that gets the property", *_SIDES)
     property_name: StringProperty(
         name="Property",
         description="Name of the custom property. One of this name is replaced, with its keys",
@@ -437,10 +410,8 @@ class COLLISION_BOUNDS_OT_key_separation(Command, Operator):
     )
 
     def run(self, context: Context) -> str:
-        """Write the keys."""
         settings, row = row_of(context)
         curve = active_curve(settings)
-        assert curve is not None, "a curve is needed"
         name, item = pair_of_row(context.view_layer, settings, row)[int(self.target == "SECOND")]
         if item is None:
             text = n_("{name} is no longer in the scene: choose the other object")

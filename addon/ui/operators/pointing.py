@@ -6,6 +6,7 @@ disable them. A click on anything else passes through. The bound is that with th
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any, ClassVar
 
 import bpy
@@ -20,7 +21,7 @@ from ..overlay.draw_data import DrawData, Instances
 from ..overlay.over_time import frame_at, hovered, placed_bars
 from ..overlay.state import find_overlay, redraw
 from ..overlay.unit_meshes import LINES
-from ..properties.scene import SceneSettings, settings_of, settings_on
+from ..properties.scene import SceneSettings, settings_of
 from ..row_order import sorted_and_filtered
 from ..texts import rpt_
 from .command import Named
@@ -175,7 +176,6 @@ class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether the context is a 3D viewport with the graph."""
         return (
             context.scene is not None
             and context.area is not None
@@ -184,7 +184,6 @@ class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
         )
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Jump to the frame; a click elsewhere passes through."""
         frame = frame_at(context, (event.mouse_region_x, event.mouse_region_y))
         if frame is None:
             return {"PASS_THROUGH"}
@@ -192,23 +191,13 @@ class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
         return {"FINISHED"}
 
 
-class _OfBar(Named):
-    """Base of the operators of the bars in the timeline."""
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """Return whether the scene has contacts."""
-        return context.scene is not None and len(settings_on(context.scene).rows) > 0
-
-
-class COLLISION_BOUNDS_OT_click_bar(_OfBar, Operator):
+class COLLISION_BOUNDS_OT_click_bar(Named, Operator):
     """Jump to the start of the contact whose bar is under the mouse, and select its row"""
 
     bl_label = "Go to Contact of Bar"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        """Jump to the start of the bar, and select the row of its pair."""
         bars = placed_bars(context)
         bar = None if bars is None else bars.bar_at(event.mouse_region_x, event.mouse_region_y)
         if bars is None or bar is None:
@@ -222,7 +211,7 @@ class COLLISION_BOUNDS_OT_click_bar(_OfBar, Operator):
         return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_hover_bar(_OfBar, Operator):
+class COLLISION_BOUNDS_OT_hover_bar(Named, Operator):
     """Show the names of the pair whose bar is under the mouse"""
 
     bl_label = "Show Name of Bar"
@@ -251,12 +240,12 @@ def _stop_timer() -> None:
 
 
 def _hide_name() -> None:
-    """Hide the name of the bar."""
     hovered.bar = None
     redraw()
 
 
-_keymap_items: list[tuple[Any, Any]] = []
+_attached = ExitStack()
+"""Removes the operators from the keymap."""
 
 
 def attach() -> None:
@@ -272,12 +261,10 @@ def attach() -> None:
         ("Dopesheet", "DOPESHEET_EDITOR", COLLISION_BOUNDS_OT_hover_bar, "MOUSEMOVE", "ANY"),
     ):
         keymap = keyconfig.keymaps.new(name=keymap_name, space_type=space)
-        _keymap_items.append((keymap, keymap.keymap_items.new(operator.bl_idname, kind, value)))
+        item = keymap.keymap_items.new(operator.bl_idname, kind, value)
+        _attached.callback(keymap.keymap_items.remove, item)
 
 
 def detach() -> None:
-    """Remove them from the keymap."""
     _stop_timer()
-    for keymap, item in _keymap_items:
-        keymap.keymap_items.remove(item)
-    _keymap_items.clear()
+    _attached.close()

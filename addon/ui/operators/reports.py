@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
@@ -45,12 +45,10 @@ def compared(settings: SceneSettings, results: result_store.Results) -> tuple[re
     return replace(results, comparison=comparison), problem
 
 
-def show_changed_results(
-    context: Context, settings: SceneSettings, results: result_store.Results, active: int = -1
-) -> None:
+def show_changed_results(context: Context, results: result_store.Results, active: int = -1) -> None:
     """Store and show results that replace those of the scene; the row `active` is active then, if not -1."""
+    settings = settings_of(context)
     settings.result_id = result_store.put(results)
-    assert results.contacts is not None, "only called with contacts"
     fill_rows(settings, results.contacts)
     with playhead_stays():
         settings.active_row = active
@@ -61,11 +59,7 @@ def show_changed_results(
 
 
 class LoadJson(Command, ImportHelper):
-    """Base of operators that choose a JSON file."""
-
     filename_ext = ".json"
-    if TYPE_CHECKING:
-        filepath: str  # ImportHelper declares it as a property
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
 
@@ -75,16 +69,14 @@ class COLLISION_BOUNDS_OT_load_baseline(LoadJson, Operator):
     bl_label = "Load Baseline"
     needs = (need.idle, need.contacts)
 
-    def run(self, context: Context) -> str:
-        """Compare, and keep the path of the report in the scene."""
+    def run(self: Any, context: Context) -> str:
         settings, before = settings_of(context), settings_of(context).baseline
         settings.baseline = self.filepath
         results, problem = compared(settings, settings.results)
         if problem:
             settings.baseline = before
             raise SceneError(problem)
-        show_changed_results(context, settings, results)
-        assert results.comparison is not None, "compared without a problem"
+        show_changed_results(context, results)
         return baseline_counts(results.comparison)
 
 
@@ -95,16 +87,13 @@ class COLLISION_BOUNDS_OT_clear_baseline(Command, Operator):
     needs = (need.that(lambda context: settings_of(context).baseline, n_("There is no baseline")), need.idle)
 
     def run(self, context: Context) -> None:
-        """Forget the baseline."""
         settings = settings_of(context)
         settings.baseline = ""
         results = settings.results
         if results.contacts is not None:
-            show_changed_results(context, settings, replace(results, comparison=None))
+            show_changed_results(context, replace(results, comparison=None))
 
 
-_NAMED = 3
-"""Number of missing objects that are named in the message."""
 _STALE = "collision_bounds_stale"
 """Custom property of a text block whose contacts are older than the last change of the scene."""
 _UNREADABLE = "collision_bounds_unreadable"
@@ -117,8 +106,7 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
     bl_label = "Load Report"
     needs = (need.idle,)
 
-    def run(self, context: Context) -> Outcome:
-        """Read the report and fill the list."""
+    def run(self: Any, context: Context) -> Outcome:
         path = Path(bpy.path.abspath(self.filepath))
         loaded, file = loaded_report(context.scene, read_file(path)), message_line(path.name)
         show_report(context.scene, loaded, file)
@@ -129,7 +117,7 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
             context.view_layer.update()
         overlay.refresh(context)
         if loaded.missing:
-            names = first_and_count(loaded.missing, _NAMED)
+            names = first_and_count(loaded.missing, 3)
             self.report({"WARNING"}, rpt_("Not shown in this scene: {names}", names=names))
             return None
         count = len(settings_of(context).rows)
@@ -146,53 +134,42 @@ def show_report(scene: bpy.types.Scene, loaded: LoadedReport, source: str, stale
     settings.result_id = result_store.put(compared(settings, results)[0])
 
 
-def store(owner: bpy.types.Scene) -> None:
-    """Write the contacts of a scene to its text block; remove the block if it has none, or wants none."""
-    settings: Any = settings_on(owner)
-    results, text = settings.results, settings.kept_results
-    if text is not None and any(
-        settings_on(scene).kept_results == text for scene in bpy.data.scenes if scene != owner
-    ):
-        # One of the scenes is a copy.
-        text = settings.kept_results = None
-    if results.contacts is not None and settings.keep_results:
-        if text is None:
-            text = settings.kept_results = bpy.data.texts.new(f"Contacts of {name_of(owner)}.json")
-        text.from_string("".join(file_text(results.contacts.document(), "json")))
-        text[_STALE], text[_UNREADABLE] = results.stale, False
-    elif text is not None and not (settings.keep_results and text.get(_UNREADABLE)):
-        settings.kept_results = None
-        bpy.data.texts.remove(text)
-
-
-def restore(scene: bpy.types.Scene) -> None:
-    """Show the contacts that are kept with a scene. Raises CollisionBoundsError if they cannot be read."""
-    settings: Any = settings_on(scene)
-    text: Any = settings.kept_results
-    if text is None:
-        return
-    context: Any = bpy.context  # the type stubs describe temp_override wrongly
-    with context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
-        loaded = loaded_report(scene, read_document(parse_document(text.as_string())))
-        show_report(scene, loaded, message("this file"), bool(text.get(_STALE)))
-
-
 @persistent
 def store_all(*_unused: object) -> None:
-    """Store the contacts of all scenes of this file, which linked ones are not part of."""
-    for scene in bpy.data.scenes:
-        if scene.library is None:
-            store(scene)
+    """Write the contacts of each scene to its text block; remove the block if it has none, or wants none.
+
+    Linked scenes are not part of this file.
+    """
+    for owner in [scene for scene in bpy.data.scenes if scene.library is None]:
+        settings: Any = settings_on(owner)
+        results, text = settings.results, settings.kept_results
+        blocks = [settings_on(scene).kept_results for scene in bpy.data.scenes if scene != owner]
+        if text is not None and text in blocks:
+            # One of the scenes is a copy.
+            text = settings.kept_results = None
+        if results.contacts is not None and settings.keep_results:
+            if text is None:
+                text = settings.kept_results = bpy.data.texts.new(f"Contacts of {name_of(owner)}.json")
+            text.from_string("".join(file_text(results.contacts.document(), "json")))
+            text[_STALE], text[_UNREADABLE] = results.stale, False
+        elif text is not None and not (settings.keep_results and text.get(_UNREADABLE)):
+            settings.kept_results = None
+            bpy.data.texts.remove(text)
 
 
 @persistent
 def restore_all(*_unused: object) -> None:
     """Restore the contacts of all scenes that keep them, also of linked ones, whose own file keeps them."""
+    context: Any = bpy.context  # the type stubs describe temp_override wrongly
     for scene in bpy.data.scenes:
+        text: Any = settings_on(scene).kept_results
+        if text is None:
+            continue
         try:
-            restore(scene)
+            with context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
+                loaded = loaded_report(scene, read_document(parse_document(text.as_string())))
+                show_report(scene, loaded, message("this file"), bool(text.get(_STALE)))
         except CollisionBoundsError as error:
-            text: Any = settings_on(scene).kept_results
             text[_UNREADABLE] = True
             reason = message_line(str(error))
             print(f"Collision Bounds: contacts that are kept with {name_of(scene)} cannot be read: {reason}")

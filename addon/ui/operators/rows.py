@@ -11,11 +11,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty
 from bpy.types import Context, Operator, Scene
 
 from ...core import Contact
@@ -26,8 +26,8 @@ from ...scene.blender.mesh_data import copied
 from ...scene.errors import SceneError
 from ...translations import CONTEXT
 from ..overlay.state import object_by_uid, subject_identities
-from ..properties.contact_list import SORT_BY, ContactRow
-from ..properties.options import flag
+from ..properties.contact_list import ContactRow, sorting
+from ..properties.options import flag, one_of
 from ..properties.scene import SceneSettings, settings_of, settings_on
 from ..row_order import active_row, entry_of_row, has_rows, sorted_and_filtered
 from ..texts import n_, rpt_, rpt_count
@@ -36,22 +36,18 @@ from .command import Command, OfItem, Outcome, row_of
 
 _ROUNDING = 1e-4
 """Frames: the playhead is in single precision."""
-
-
-class _Playhead:
-    """State of `playhead_stays`."""
-
-    is_kept = False
+_playhead = SimpleNamespace(is_kept=False)
+"""State of `playhead_stays`."""
 
 
 @contextmanager
 def playhead_stays() -> Iterator[None]:
     """Leave the playhead where it is while a row becomes active."""
-    _Playhead.is_kept = True
+    _playhead.is_kept = True
     try:
         yield
     finally:
-        _Playhead.is_kept = False
+        _playhead.is_kept = False
 
 
 def go_to_active_row(settings: SceneSettings, context: Context) -> None:
@@ -60,7 +56,7 @@ def go_to_active_row(settings: SceneSettings, context: Context) -> None:
     if row is None:
         return
     scene: Any = settings.id_data
-    if not _Playhead.is_kept:
+    if not _playhead.is_kept:
         go_to(scene, frame_of_row(settings, row))
     # While the list follows the selection, the selection must not follow the list.
     if scene != context.scene or settings.contact_list.selected_only:
@@ -69,13 +65,12 @@ def go_to_active_row(settings: SceneSettings, context: Context) -> None:
         frame_selected(context)
 
 
-def frame_selected(context: Context) -> None:
+def frame_selected(context: Any) -> None:
     """Frame the selected objects in the 3D viewport of the context; without one, do nothing."""
     if not _is_viewport(context):
         return
     region = next(region for region in context.area.regions if region.type == "WINDOW")
-    overridable: Any = context  # the type stubs lack temp_override
-    with overridable.temp_override(region=region):
+    with context.temp_override(region=region):
         bpy.ops.view3d.view_selected()
 
 
@@ -101,7 +96,6 @@ def pair_of_row(
 ) -> list[tuple[str, bpy.types.Object | None]]:
     """Return name and object of both sides of a row; for an instance, those of the object that creates it."""
     pair, result = entry_of_row(settings, row), settings.results.contacts
-    assert result is not None, "rows have a result"
     known = subject_identities(settings.result_id, result)
     names = [(result.subjects[side].key[0], known[side].owner) for side in (pair.a, pair.b)]
     # By session_uid, because objects may have been renamed since the scan.
@@ -163,9 +157,8 @@ def _find_object(layer: bpy.types.ViewLayer, name: str) -> bpy.types.Object | No
 
 
 def _direction(description: str, following: str, previous: str) -> Any:
-    """Return the definition of a direction, with the tooltips of both."""
     items = ("NEXT", "Next", following), ("PREVIOUS", "Previous", previous)
-    return EnumProperty(name="Direction", description=description, items=items, options={"SKIP_SAVE"})
+    return one_of("Direction", description, *items, options={"SKIP_SAVE"})
 
 
 class COLLISION_BOUNDS_OT_go_to_contact(OfItem, Operator):
@@ -213,7 +206,6 @@ class COLLISION_BOUNDS_OT_go_to_interval(OfItem, Operator):
     )
 
     def run(self, context: Context) -> Outcome:
-        """Jump to the start of the next or previous interval."""
         settings, row = row_of(context)
         starts, now, is_next = starts_of_row(settings, row), playhead(context.scene), self.direction == "NEXT"
         target = interval_at(starts, now) + (1 if is_next else -1)
@@ -233,10 +225,9 @@ class COLLISION_BOUNDS_OT_sort_contacts(Command, Operator):
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
     needs = (need.rows,)
 
-    column: EnumProperty(**SORT_BY, options={"SKIP_SAVE"})
+    column: sorting(options={"SKIP_SAVE"})
 
     def run(self, context: Context) -> None:
-        """Sort by the column, or reverse the order."""
         contact_list = settings_of(context).contact_list
         contact_list.reverse = contact_list.sort_by == self.column and not contact_list.reverse
         contact_list.sort_by = self.column
@@ -253,7 +244,6 @@ class COLLISION_BOUNDS_OT_frame_pair(Command, Operator):
     needs = (need.rows, need.row, need.that(_is_viewport, n_("Only available in a 3D viewport")))
 
     def run(self, context: Context) -> None:
-        """Select the pair and frame it."""
         settings, row = row_of(context)
         if not select_pair(context, settings, row):
             raise SceneError("; ".join(selection_problems(context, settings, row)))
@@ -267,7 +257,6 @@ class COLLISION_BOUNDS_OT_show_hidden_rows(Command, Operator):
     needs = (need.rows,)
 
     def run(self, context: Context) -> None:
-        """Show all rows."""
         rows = settings_of(context).rows
         rows.foreach_set("hidden", np.zeros(len(rows), dtype=bool))
 
@@ -280,9 +269,7 @@ class COLLISION_BOUNDS_OT_copy_contacts(Command, Operator):
     needs = (need.contacts,)
 
     def run(self, context: Context) -> str:
-        """Copy the table to the clipboard."""
         result = settings_of(context).results.contacts
-        assert result is not None, "contacts are needed"
         context.window_manager.clipboard = result.contacts_table(result.document())
         return rpt_("Contacts copied as text")
 
@@ -365,15 +352,13 @@ class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
     bl_label = "Contact Markers"
     needs = (need.that(_has_contacts_or_markers, n_("There are no contacts to mark: find contacts first")),)
 
-    action: EnumProperty(
-        name="Action",
-        description="Action on the markers",
+    action: one_of(
+        "Action",
+        "Action on the markers",
+        ("TOGGLE", "Toggle", "Remove the markers if there are any, else add them"),
+        ("ADD", "Add", "Add missing markers"),
+        ("REMOVE", "Remove", "Remove all contact markers"),
         translation_context=CONTEXT,
-        items=(
-            ("TOGGLE", "Toggle", "Remove the markers if there are any, else add them"),
-            ("ADD", "Add", "Add missing markers"),
-            ("REMOVE", "Remove", "Remove all contact markers"),
-        ),
         options={"SKIP_SAVE"},
     )
     all_intervals: flag(
@@ -383,7 +368,6 @@ class COLLISION_BOUNDS_OT_contact_markers(Command, Operator):
     )
 
     def run(self, context: Context) -> str:
-        """Add the markers, or remove them."""
         scene: Scene = context.scene
         if self.action == "REMOVE" or (self.action == "TOGGLE" and has_markers(scene)):
             return rpt_count(remove_markers(scene), "{count} marker removed", "{count} markers removed")

@@ -22,8 +22,6 @@ Decisions:
 - A few unit meshes are drawn many times. Only one small texture changes from frame to frame.
   Lines are ribbons of triangles: Blender's own wide lines cannot be instanced, and cost more than twice as
   much without a graphics card.
-- Small shapes are squares. The shader computes the distance of each pixel to three ellipses, or to the twelve
-  edges of a box. One product of matrices per view gives the size of all shapes on the screen.
 - Draw data is NumPy alone, apart from the graphics card, so that tests compare arrays.
 - Subjects are identified by session_uid, which does not change on renaming and undo. Documents identify them
   by names.

@@ -82,7 +82,6 @@ class ColliderPainter:
                 self._surfaces.pop(uid, None)
 
     def clear(self) -> None:
-        """Drop everything that was read."""
         for cache in (self._members, self._surfaces, self._batches):
             cache.clear()
 
@@ -122,7 +121,6 @@ class ColliderPainter:
 
 
 def is_visible_in(evaluated: bpy.types.Object, view: Any) -> bool:
-    """Return whether a 3D view shows an evaluated object."""
     return evaluated.visible_in_viewport_get(view)
 
 

@@ -1,7 +1,6 @@
 """Draw data: everything that the overlay draws of one scene, as plain arrays.
 
-Each shape is made of instances of unit meshes, with a matrix and a color. NumPy only, so that it is tested
-without a graphics card.
+Each shape is made of instances of unit meshes, with a matrix and a color.
 """
 
 from __future__ import annotations
@@ -127,7 +126,6 @@ class DrawData:
 
     @cached_property
     def by_mesh(self) -> dict[UnitMesh, Instances]:
-        """The instances of each unit mesh."""
         meshes = self.instances.meshes
         return {mesh: self.instances.take(meshes == index) for index, mesh in enumerate(UNIT_MESHES)}
 
@@ -215,18 +213,16 @@ def envelope_instances(result: Result, envelopes: Result, drawn: Sequence[DrawnS
     return Instances.concatenate(parts)
 
 
-def label_ranks(live: LiveShapes, active: Sequence[int]) -> Ints:
-    """Return the rank (n,) of each subject's label: the active pair, selected, in contact, then the rest."""
+def with_labels(
+    data: DrawData, names: Sequence[str], live: LiveShapes, active: Sequence[int] = ()
+) -> DrawData:
+    """Return the data with a label for each subject of which a shape is drawn; `names` (n,) are those of all.
+
+    A label is about the box around its subject's shapes. The active pair comes first, then what is selected,
+    then what is in contact.
+    """
     ranks: Ints = np.select([live.selected, live.in_contact], [1, 2], 3)
     ranks[list(active)] = 0
-    return ranks
-
-
-def with_labels(data: DrawData, names: Sequence[str], ranks: Ints) -> DrawData:
-    """Return the data with a label for each subject of which a shape is drawn.
-
-    A label is about the box around its subject's shapes. `names` and `ranks` (n,) are those of all subjects.
-    """
     low, high = data.instances.boxes(len(names))
     labeled = np.flatnonzero(np.isfinite(low[:, 0]))
     low, high = low[labeled], high[labeled]

@@ -133,7 +133,6 @@ def free_part(context: Any) -> tuple[float, float, float, float]:
 
 
 def playhead_color(context: Any) -> tuple[float, ...]:
-    """Return the color of the playhead in the theme."""
     theme = context.preferences.themes[0]
     is_common = bpy.app.version >= (5, 0)
     return tuple(theme.common.anim.playhead if is_common else theme.dopesheet_editor.frame_current)[:3]

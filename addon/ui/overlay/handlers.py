@@ -1,7 +1,6 @@
 """Handlers of the overlay: Blender's callbacks, and their effect on the state of the overlay.
 
-Handlers update the draw data of a view layer when its frame or anything else changes. Drawing a view only
-passes finished arrays to the graphics card. No bpy object is kept between two callbacks.
+No bpy object is kept between two callbacks.
 """
 
 from __future__ import annotations
@@ -16,12 +15,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ...core import Contact
-from ...scene.blender.animated import (
-    edited_object_uids,
-    is_scene_edited,
-    physics_settings,
-    updated_geometry_uids,
-)
+from ...scene.blender import animated
 from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from ...scene.live.contact_state import LiveShapes
@@ -32,21 +26,11 @@ from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, envelopes_on, fit_settings, settings_on
 from ..row_order import active_entry
 from . import draw_data, over_time
+from . import state as overlays
 from .collider_surfaces import ColliderPainter
 from .flat import draw_labels
 from .painter import Painter, Style
-from .state import (
-    CachedOverlay,
-    find_overlay,
-    is_copied_result,
-    on_edit,
-    on_undo,
-    record_snapshot,
-    redraw,
-    state,
-    subject_identities,
-    view_layer_key,
-)
+from .state import state
 
 _colliders = ColliderPainter()
 _attached = ExitStack()
@@ -66,7 +50,6 @@ def paused() -> Iterator[None]:
 
 
 def attach() -> None:
-    """Draw in the editors from now on."""
     for space, draw, when in (
         (bpy.types.SpaceView3D, _draw_shapes, "POST_VIEW"),
         (bpy.types.SpaceView3D, _draw_labels, "POST_PIXEL"),
@@ -78,14 +61,13 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Draw no longer, and drop results and draw data."""
     _attached.close()
     over_time.detach()
     state.clear()
     _colliders.clear()
     result_store.clear()
     forget_checks()
-    redraw()
+    overlays.redraw()
 
 
 # ---- Changes of properties, of the scene, and of the file; `registration` lists what calls these
@@ -99,16 +81,16 @@ def after_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     state.was_frame_changed = True
     mark_stale(depsgraph, is_edit=False)
     _colliders.on_frame()
-    settings, cached = settings_on(scene), find_overlay(scene, depsgraph.view_layer)
+    settings, cached = settings_on(scene), overlays.find_overlay(scene, depsgraph.view_layer)
     if cached is None and not (settings.result_id and settings.display.show_overlay):
         return  # nothing is shown: playback costs nothing
     if not _skip_while_paused():
         if cached is not None and cached.deforms is None:
             cached.deforms = cached.subjects.may_deform(depsgraph.scene)
         # Listing the updates of a thousand objects takes as long as reading their matrices.
-        changed_uids = updated_geometry_uids(depsgraph) if cached is None or cached.deforms else ()
+        changed_uids = animated.updated_geometry_uids(depsgraph) if cached is None or cached.deforms else ()
         update_overlay(scene, depsgraph, changed_uids, keep_flags=True)
-        record_snapshot(scene, depsgraph.view_layer)
+        overlays.record_snapshot(scene, depsgraph.view_layer)
 
 
 @persistent
@@ -128,21 +110,23 @@ def after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None
         state.physics.pop(scene.session_uid, None)
         return
     has_new_flags = depsgraph.id_type_updated("SCENE") or depsgraph.id_type_updated("COLLECTION")
-    cached = find_overlay(scene, depsgraph.view_layer)
+    cached = overlays.find_overlay(scene, depsgraph.view_layer)
     if cached is not None:
         cached.deforms = None  # Blender does not report updates during playback
     was_valid = cached is not None and not cached.is_invalid
-    moved = update_overlay(scene, depsgraph, updated_geometry_uids(depsgraph), keep_flags=not has_new_flags)
+    moved = update_overlay(
+        scene, depsgraph, animated.updated_geometry_uids(depsgraph), keep_flags=not has_new_flags
+    )
     # Blender reports bodies that physics has moved again after the frame change, which has read them.
     is_after_physics = was_frame_changed and not (moved and was_valid)
-    physics = physics_settings(scene)
+    physics = animated.physics_settings(scene)
     has_other_physics = state.physics.get(scene.session_uid, physics) != physics
     state.physics[scene.session_uid] = physics
-    is_click = not moved and is_scene_edited(depsgraph) and not has_other_physics
-    edited_uids = edited_object_uids(depsgraph, without_bodies=is_after_physics or is_click)
+    is_click = not moved and animated.is_scene_edited(depsgraph) and not has_other_physics
+    edited_uids = animated.edited_object_uids(depsgraph, without_bodies=is_after_physics or is_click)
     if edited_uids and (scan := job_state.running()):
         scan.was_scene_edited = True
-    if not was_undone and on_edit(scene, depsgraph.view_layer, edited_uids, moved):
+    if not was_undone and overlays.on_edit(scene, depsgraph.view_layer, edited_uids, moved):
         update_overlay(scene, depsgraph, (), keep_flags=True)
 
 
@@ -156,7 +140,7 @@ def after_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
     state.invalidate()
     refresh(bpy.context)
     for scene in bpy.data.scenes:
-        if on_undo(scene):
+        if overlays.on_undo(scene):
             refresh(bpy.context)
 
 
@@ -191,7 +175,7 @@ def refresh(context: Any) -> None:
     for override in [{}, *({"window": window} for window in windows)]:
         with context.temp_override(**override):
             scene, depsgraph = context.scene, context.evaluated_depsgraph_get()
-            key = view_layer_key(scene, depsgraph.view_layer)
+            key = overlays.view_layer_key(scene, depsgraph.view_layer)
             if key not in updated:
                 updated.add(key)
                 update_overlay(scene, depsgraph, ())
@@ -212,20 +196,21 @@ def update_overlay(
     settings = settings_on(scene)
     results = settings.results
     result = results.contacts or results.bounds
-    if result is not None and is_copied_result(scene, settings.result_id, result):
+    if result is not None and overlays.is_copied_result(scene, settings.result_id, result):
         settings.rows.clear()
         settings.result_id, result = "", None
-    key = view_layer_key(scene, depsgraph.view_layer)
+    key = overlays.view_layer_key(scene, depsgraph.view_layer)
     if result is None or not settings.display.show_overlay:
         if state.overlays.pop(key, None) is not None:
-            redraw()
+            overlays.redraw()
         return False
-    cached = find_overlay(scene, depsgraph.view_layer)
+    cached = overlays.find_overlay(scene, depsgraph.view_layer)
     if cached is None or cached.result is not result:
-        subjects = LiveSubjects(result, subject_identities(settings.result_id, result))
-        cached = state.overlays[key] = CachedOverlay(result, subjects)
+        subjects = LiveSubjects(result, overlays.subject_identities(settings.result_id, result))
+        cached = state.overlays[key] = overlays.CachedOverlay(result, subjects)
         # Scenes and view layers may have been removed.
-        keys = {view_layer_key(scene, layer) for scene in bpy.data.scenes for layer in scene.view_layers}
+        layers = [(scene, layer) for scene in bpy.data.scenes for layer in scene.view_layers]
+        keys = {overlays.view_layer_key(*each) for each in layers}
         for removed in set(state.overlays) - keys:
             del state.overlays[removed]
     is_new = cached.live is None
@@ -241,13 +226,13 @@ def update_overlay(
     cached.is_invalid = False
     cached.draw_data = _build_draw_data(cached, live, settings, playhead(scene))
     if is_new:
-        record_snapshot(scene, depsgraph.view_layer)
-    redraw()
+        overlays.record_snapshot(scene, depsgraph.view_layer)
+    overlays.redraw()
     return live.moved
 
 
 def _build_draw_data(
-    cached: CachedOverlay, live: LiveShapes, settings: SceneSettings, frame: float
+    cached: overlays.CachedOverlay, live: LiveShapes, settings: SceneSettings, frame: float
 ) -> draw_data.DrawData:
     """Build the draw data of an overlay, with ghosts and envelopes from its cache."""
     display, pair = settings.display, active_entry(settings)
@@ -257,7 +242,7 @@ def _build_draw_data(
     data = bounds.of_subjects(live.selected) if display.only_selected else bounds
     if display.show_names:
         names = cached.subjects.current_names(cached.result.subjects)
-        data = draw_data.with_labels(data, names, draw_data.label_ranks(live, active))
+        data = draw_data.with_labels(data, names, live, active)
     ghosts = None
     if contact is not None:
         # The bounds of the pair at its first contact, once the playhead was there.
@@ -293,7 +278,7 @@ def _draw_shapes() -> None:
     settings = settings_on(context.scene)
     if settings.display.show_overlay and settings.colliders.show_surfaces:
         _colliders.draw(context, preferences().collider_color)
-    if (cached := find_overlay(context.scene, context.view_layer)) is not None:
+    if (cached := overlays.find_overlay(context.scene, context.view_layer)) is not None:
         style = Style.of(settings.display, context.preferences.system.ui_scale)
         painter = state.painter = state.painter or Painter()
         painter.draw(cached.in_view(context), style, (context.region.width, context.region.height))
@@ -301,7 +286,7 @@ def _draw_shapes() -> None:
 
 def _draw_labels() -> None:
     context: Any = bpy.context
-    cached = find_overlay(context.scene, context.view_layer) if _shows_overlays(context) else None
+    cached = overlays.find_overlay(context.scene, context.view_layer) if _shows_overlays(context) else None
     if cached is not None and len(cached.draw_data.labels.owners):
         draw_labels(cached.in_view(context).labels, context)
 

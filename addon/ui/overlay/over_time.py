@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import bpy
@@ -23,12 +24,11 @@ from ...formats.wording import message_line, valid_text
 from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from ...scene.jobs.pair_separation import SeparationCurve
-from ...scene.jobs.result import Result
 from .. import job_state
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, settings_on
 from ..row_order import active_entry, has_rows
-from ..texts import iface_, length_text, n_, shortened, translated
+from ..texts import iface_, length_text, shortened, translated
 from . import flat
 
 _BELOW_TOP = 26.0
@@ -41,8 +41,6 @@ _LEAST_WIDTH = 3.0
 """Pixels of the shortest bar: a contact between two frames can be seen, too."""
 _LEAST_OPACITY, _MOST_OPACITY = 0.35, 0.9
 """Opacity of the shallowest contact, and of the deepest."""
-
-
 _REACH = 2.0
 """Pixels around a bar that belong to it, too."""
 
@@ -89,9 +87,7 @@ class ContactBars(NamedTuple):
 
 @lru_cache(maxsize=1)
 def bars_of(result_id: str) -> ContactBars:
-    """Return the bars of a result with a report."""
     result = result_store.get(result_id).contacts
-    assert result is not None and result.report is not None, "bars are of contacts"
     order = np.argsort(-result.report.contacts.pairs.depth, kind="stable")
     contacts = result.report.contacts.take(order)
     spans, rows = contacts.intervals, contacts.owners
@@ -129,7 +125,6 @@ def draw_bars() -> None:
     bar, result = hovered.bar, settings_on(context.scene).results.contacts
     if bar is None or hovered.region != context.region.as_pointer() or bar >= len(bars.spans):
         return
-    assert result is not None and result.report is not None, "bars are of contacts"
     contact = result.report.contacts[int(bars.contacts[bar])]
     a, b = (valid_text(result.subjects[side].key[0]) for side in (contact.a, contact.b))
     start, end = (f"{frame:.2f}" for frame in bars.spans[bar].tolist())
@@ -137,58 +132,34 @@ def draw_bars() -> None:
     flat.draw_tooltip(text, hovered.mouse, context)
 
 
-class _Hovered:
-    """The bar under the mouse, whose name is shown."""
-
-    bar: int | None = None
-    region = 0
-    """Address of the region with the mouse."""
-    mouse = (0, 0)
+hovered = SimpleNamespace(bar=None, region=0, mouse=(0, 0))
+"""Index of the bar under the mouse, whose name is shown, and the address of the region with the mouse."""
 
 
-hovered = _Hovered()
-
-
-_STALE = n_("The scene changed: find contacts again")
-
-
-class ActivePair(NamedTuple):
-    """The pair of the active row: id of the result, the result, and the indices of both subjects."""
-
-    result_id: str
-    result: Result
-    pair: tuple[int, int]
-
-
-def active_pair(settings: SceneSettings) -> ActivePair | None:
-    """Return the pair of the active row; None without one."""
+def active_pair(settings: SceneSettings) -> tuple[int, int] | None:
+    """Return the indices of the subjects of the active row; None without one."""
     entry = active_entry(settings)
-    result = settings.results.contacts
-    if entry is None or result is None:
-        return None
-    return ActivePair(settings.result_id, result, (entry.a, entry.b))
+    return None if entry is None else (entry.a, entry.b)
 
 
 def active_curve(settings: SceneSettings) -> SeparationCurve | None:
     """Return the separation of the pair of the active row, if it has been computed."""
-    active = active_pair(settings)
-    found = result_store.get(active.result_id).separations.get(active.pair) if active else None
+    found = settings.results.separations.get(active_pair(settings))
     return found if isinstance(found, SeparationCurve) else None
 
 
 def request_missing(settings: SceneSettings) -> str:
     """Return why the active row has no curve yet, in a few words, and compute it soon if it can be."""
-    active = active_pair(settings)
+    pair, results = active_pair(settings), settings.results
     if job_state.running():
         return iface_("Computing")
-    if active is None:
+    if pair is None:
         return iface_("Click a row")
-    kept = result_store.get(active.result_id)
-    if kept.stale:
-        return iface_(_STALE)
-    if isinstance(problem := kept.separations.get(active.pair), str):
+    if results.stale:
+        return iface_("The scene changed: find contacts again")
+    if isinstance(problem := results.separations.get(pair), str):
         return message_line(translated(problem))
-    if any(active.result.subjects[index].id in active.result.played for index in active.pair):
+    if any(results.contacts.subjects[index].id in results.contacts.played for index in pair):
         # The scene of the user is played for them, which takes long.
         return iface_("Click Compute: the scene is played")
     if not bpy.app.background and not bpy.app.timers.is_registered(_compute):
@@ -223,7 +194,6 @@ _FAINT = 0.15
 """Opacity of the lines of numbers."""
 _FILL, _ZERO, _GROUND = 0.35, 0.6, 0.07
 """In the small graph, opacities of the area below zero, of the zero line and of the background."""
-_NAME = "separation"
 
 
 class GraphAxes(NamedTuple):
@@ -315,7 +285,7 @@ def frame_at(context: Any, mouse: tuple[float, float]) -> float | None:
     """Return the frame at a pixel of a viewport's region; None outside of the graph, or without a curve."""
     curve = active_curve(settings_on(context.scene)) if _is_shown(context) else None
     place = _Place.of(context) if curve is not None else None
-    if curve is None or place is None:
+    if place is None:
         return None
     left, bottom, right, top = place.whole
     if not (left <= mouse[0] <= right and bottom <= mouse[1] <= top):
@@ -325,7 +295,6 @@ def frame_at(context: Any, mouse: tuple[float, float]) -> float | None:
 
 
 def _is_shown(context: Any) -> bool:
-    """Return whether the viewport of the context shows the graph."""
     settings = context.scene and settings_on(context.scene)
     return bool(
         settings
@@ -336,7 +305,6 @@ def _is_shown(context: Any) -> bool:
 
 
 def draw_large_graph() -> None:
-    """Draw the graph into the region that Blender is drawing."""
     context: Any = bpy.context
     place = _Place.of(context) if _is_shown(context) else None
     if place is None:
@@ -371,7 +339,6 @@ def draw_large_graph() -> None:
 
 
 def _draw_axes(place: _Place, axes: GraphAxes, context: Any, color: tuple[float, ...]) -> None:
-    """Draw the zero line, and lines with numbers."""
     scale = context.preferences.system.ui_scale
     left, bottom, right, top = place.plot
     values = ticks(axes.low, axes.high, max(int((top - bottom) / (_VALUE_SPACE * scale)), 1))
@@ -458,11 +425,8 @@ def _column_ranges(curve: SeparationCurve, axes: GraphAxes, width: int) -> tuple
     return low, high
 
 
-class _Icons:
-    """The images that were drawn last, from left to right, and what they show."""
-
-    previews: Any = None
-    key: tuple[object, ...] = ()
+_icons = SimpleNamespace(previews=None, key=())
+"""The images that were drawn last, from left to right, and what they show."""
 
 
 def graph_icons(
@@ -475,16 +439,16 @@ def graph_icons(
     """
     if bpy.app.background:
         return []
-    if _Icons.previews is None:
-        _Icons.previews = bpy.utils.previews.new()
-    names = [f"{_NAME} {number}" for number in range(count)]
-    icons = [_Icons.previews.get(name) or _Icons.previews.new(name) for name in names]
+    if _icons.previews is None:
+        _icons.previews = bpy.utils.previews.new()
+    names = [str(number) for number in range(count)]
+    icons = [_icons.previews.get(name) or _icons.previews.new(name) for name in names]
     text = tuple(context.preferences.themes[0].user_interface.wcol_box.text)
     colors = text, tuple(preferences().contact_color)[:3], flat.playhead_color(context)
     scale = context.preferences.system.ui_scale
     key = curve, side, count, frame, colors, scale
-    if _Icons.key != key:
-        _Icons.key = key
+    if _icons.key != key:
+        _icons.key = key
         pixels = np.zeros((side, side * count, 4), dtype=np.float32)
         if curve is not None:
             pixels = graph_pixels(curve, (side * count, side), frame, colors, max(round(scale), 1))
@@ -499,8 +463,8 @@ def graph_icons(
 
 def detach() -> None:
     """Remove the images, which are made again when a panel draws them, and a request."""
-    if _Icons.previews is not None:
-        bpy.utils.previews.remove(_Icons.previews)
-    _Icons.previews, _Icons.key = None, ()
+    if _icons.previews is not None:
+        bpy.utils.previews.remove(_icons.previews)
+    _icons.previews, _icons.key = None, ()
     if bpy.app.timers.is_registered(_compute):
         bpy.app.timers.unregister(_compute)

@@ -1,7 +1,6 @@
 """Painter of draw data: the graphics card draws unit meshes, one instance for each row of a texture.
 
-Only that texture changes from frame to frame. Shaders and batches are created at the first drawing, because
-Blender before 5.2 has no graphics in background.
+Shaders and batches are created at the first drawing: Blender before 5.2 has no graphics in background.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ _STRONG_WIDTH = 1.8
 """Width of strong lines, in widths of plain ones."""
 LIFT = 1e-6
 """Offset in depth towards the viewer, because a face of a box on a face of its mesh would flicker."""
-
-
 SMALL, LARGE = 16, 64
 """Half widths in pixels. Below SMALL there is hardly any perspective; above LARGE circles must be fine."""
 
@@ -72,9 +69,10 @@ def visible_by_size(rows: InstanceRows, view: Floats, viewport: tuple[int, int])
     x, y, depth = weights.T @ flat.T + matrix[[0, 1, 3], 3:]
     radius = np.sqrt(flat * flat @ _IN_MATRIX_AXES)  # from the center of a box to its corners
     # The two sides of the view of a shifted camera have different angles: the larger bound holds for both.
-    right, up = np.maximum(_lengths(matrix[3, :3] - matrix[:2, :3]), _lengths(matrix[3, :3] + matrix[:2, :3]))
+    across, forward = matrix[:2, :3], matrix[3, :3]
+    right, up = np.linalg.norm([forward - across, forward + across], axis=2).max(axis=0)
     is_visible = (np.abs(x) - depth <= radius * right) & (np.abs(y) - depth <= radius * up)
-    pixels_per_unit = 0.5 * float((_lengths(matrix[:2, :3]) * viewport).max())
+    pixels_per_unit = 0.5 * float((np.linalg.norm(across, axis=1) * viewport).max())
     # A box of three equal axes is sqrt(3) times narrower than its diagonal. At or behind the viewer, where
     # depth is not positive, an instance counts as large.
     half_width = radius * (pixels_per_unit / 1.7320508)
@@ -82,11 +80,6 @@ def visible_by_size(rows: InstanceRows, view: Floats, viewport: tuple[int, int])
     is_large = is_visible & (half_width > LARGE * depth)
     groups = (is_small, is_visible ^ is_small ^ is_large, is_large)
     return tuple(rows if group.all() else rows[group] for group in groups)
-
-
-def _lengths(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the lengths (m,) of vectors (m, k), in single precision."""
-    return np.asarray(np.sqrt((vectors * vectors).sum(axis=1)))
 
 
 _Texture: TypeAlias = tuple[gpu.types.GPUTexture, int]

@@ -263,7 +263,6 @@ def _shader(
 
 
 def line_shader() -> gpu.types.GPUShader:
-    """Create the shader of ribbons."""
     return _shader(
         "lines",
         _LINE_VERTEX,
@@ -274,7 +273,6 @@ def line_shader() -> gpu.types.GPUShader:
 
 
 def face_shader() -> gpu.types.GPUShader:
-    """Create the shader of surfaces."""
     return _shader("faces", _FACE_VERTEX, _FRAGMENT.replace("COVERAGE", "1.0"), has_lines=False)
 
 

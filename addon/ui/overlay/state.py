@@ -32,11 +32,8 @@ from .painter import Painter
 def shows_all(view: Any) -> bool:
     """Return whether a 3D view shows every object that its view layer shows."""
     kinds = ("mesh", "curve", "surf", "meta", "font", "curves", "empty")
-    return (
-        view.local_view is None
-        and not view.use_local_collections
-        and all(getattr(view, f"show_object_viewport_{kind}", True) for kind in kinds)
-    )
+    is_local = view.local_view is not None or view.use_local_collections
+    return not is_local and all(getattr(view, f"show_object_viewport_{kind}", True) for kind in kinds)
 
 
 @dataclass
@@ -233,10 +230,8 @@ def before_export(_export_settings: Any) -> None:
     scene, layer = bpy.context.scene, bpy.context.view_layer
     if not hasattr(scene, SETTINGS_PROPERTY):  # the exporter also calls extensions that were disabled
         return
-    result_id = settings_on(scene).result_id
-    now = _snapshot(scene, layer)
-    is_fresh = now is not None and not result_store.get(result_id).stale
-    _before_export = (result_id, now) if is_fresh and now is not None else None
+    result_id, now = settings_on(scene).result_id, _snapshot(scene, layer)
+    _before_export = None if now is None or result_store.get(result_id).stale else (result_id, now)
 
 
 def after_export(_export_settings: Any) -> None:
@@ -263,7 +258,6 @@ def _snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> FrameSnapsh
 
 
 def _machine_of(result_id: str) -> StalenessMachine:
-    """Return the state machine of a result, new if it has none."""
     if result_id not in state.staleness:
         is_stale = result_store.get(result_id).stale
         state.staleness[result_id] = StalenessMachine(Staleness.STALE if is_stale else Staleness.FRESH)

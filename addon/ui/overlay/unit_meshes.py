@@ -3,7 +3,6 @@
 A sphere of radius 1, a box of half extents 1 and a cylinder of radius and half length 1 around the origin,
 and a segment from (0, 0, -1) to (0, 0, 1). A tube is a cylinder without ends, and a cap the half of the
 sphere above the XY plane: a capsule is a tube with two caps. PARTS has the instances that draw each shape.
-NumPy only, so that they are tested without a graphics card.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from ...core import Aabb, Capsule, Cylinder, Obb, Segment, Sphere
 from ...core.numeric.arrays import Floats, Ints, cross, perpendicular
 
 UnitMesh: TypeAlias = str
-"""Name of a unit mesh, a key of LINES. A capsule is a tube with two caps; the edges of hulls are segments."""
+"""Name of a unit mesh, a key of LINES. The edges of hulls are segments."""
 
 # Corner i of a box has bit k set where it lies at 1 on axis k; edges join corners one bit apart.
 _CORNERS = np.array([[1.0 if i >> k & 1 else -1.0 for k in range(3)] for i in range(8)])
@@ -101,7 +100,6 @@ def sphere_lines(segments: int) -> UnitLines:
 
 
 def box_lines(_segments: int = 0) -> UnitLines:
-    """Return the twelve edges of the box."""
     start, end = _CORNERS[_EDGES[:, 0]], _CORNERS[_EDGES[:, 1]]
     axes = _EDGES[:, 1] - _EDGES[:, 0]  # an edge along axis k joins corners that differ by 2^k
     is_next, is_last = (np.eye(3)[(axes.astype(int) // 2 + step) % 3] for step in (1, 2))
@@ -122,24 +120,14 @@ def cylinder_lines(segments: int, is_open: bool = False) -> UnitLines:
     return _joined([*parts, _straight_lines(corners - _UP, corners + _UP, corners, corners)])
 
 
-def cap_lines(segments: int) -> UnitLines:
-    """Return two half circles over the pole; the circle at the open end is that of the tube."""
-    return _joined([_arc(across, _UP, segments, part=0.5) for across in (_X, _Y)])
-
-
-def segment_lines(_segments: int = 0) -> UnitLines:
-    """Return the segment."""
-    zero = np.zeros((1, 3))
-    return _straight_lines(-_UP[None], _UP[None], zero, zero)
-
-
 LINES: dict[UnitMesh, Callable[[int], UnitLines]] = {
     "spheres": sphere_lines,
     "boxes": box_lines,
     "tubes": partial(cylinder_lines, is_open=True),
-    "caps": cap_lines,
+    # Two half circles over the pole; the circle at the open end is that of the tube.
+    "caps": lambda segments: _joined([_arc(across, _UP, segments, part=0.5) for across in (_X, _Y)]),
     "cylinders": cylinder_lines,
-    "edges": segment_lines,
+    "edges": lambda _segments: _straight_lines(-_UP[None], _UP[None], *np.zeros((2, 1, 3))),
 }
 """Lines of each unit mesh, of a number of segments in a circle."""
 
@@ -160,22 +148,6 @@ def sphere_faces(meridians: int, part: float = 1.0) -> SurfaceMesh:
     rings = round(part * meridians / 2)
     polar = np.arange(rings + 1)[:, None, None] * (part * np.pi / rings)
     return _grid_faces(np.sin(polar) * _arc(_X, _Y, meridians).points + np.cos(polar) * _UP)
-
-
-def tube_faces(sides: int) -> SurfaceMesh:
-    """Return the side of a cylinder of the given number of sides."""
-    circle = _arc(_X, _Y, sides).points
-    return _grid_faces(np.stack([circle + _UP, circle - _UP]))
-
-
-def cylinder_faces(sides: int) -> SurfaceMesh:
-    """Return a cylinder of the given number of sides."""
-    return _prism_faces(_arc(_X, _Y, sides).points)
-
-
-def box_faces(_segments: int = 0) -> SurfaceMesh:
-    """Return the six faces of the box."""
-    return _prism_faces(_CORNERS[[0, 1, 3, 2]] * (1, 1, 0))
 
 
 def _prism_faces(outline: Floats) -> SurfaceMesh:
@@ -205,10 +177,10 @@ def square() -> SurfaceMesh:
 
 FACES: dict[UnitMesh, Callable[[int], SurfaceMesh]] = {
     "spheres": sphere_faces,
-    "boxes": box_faces,
-    "tubes": tube_faces,
+    "boxes": lambda _sides: _prism_faces(_CORNERS[[0, 1, 3, 2]] * (1, 1, 0)),
+    "tubes": lambda sides: _grid_faces(_arc(_X, _Y, sides).points + np.array([[_UP], [-_UP]])),
     "caps": partial(sphere_faces, part=0.5),
-    "cylinders": cylinder_faces,
+    "cylinders": lambda sides: _prism_faces(_arc(_X, _Y, sides).points),
 }
 """Surface of each unit mesh that has one, of a number of meridians."""
 

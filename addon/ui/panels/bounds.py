@@ -21,16 +21,12 @@ _HEADER_SURROUNDINGS = 96
 
 
 class COLLISION_BOUNDS_PT_bounds(sidebar.Tab, Panel):
-    """Panel to fit bounds."""
-
     bl_label = "Bounds"
 
     def draw_header_preset(self, _context: Context) -> None:
-        """Draw the presets button."""
         COLLISION_BOUNDS_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
-        """Draw the objects of all panels, Compute Bounds or the progress, and the state."""
         settings = settings_of(context)
         objects = self.layout.column()
         objects.use_property_split, objects.use_property_decorate = True, False
@@ -54,8 +50,6 @@ class COLLISION_BOUNDS_PT_bounds(sidebar.Tab, Panel):
 
 
 class COLLISION_BOUNDS_PT_fit_settings(sidebar.BoundsTab, Panel):
-    """Panel of the options of the shapes that are fitted."""
-
     bl_label = "Fit Settings"
 
     def draw_header_preset(self, context: Context) -> None:
@@ -73,7 +67,6 @@ class COLLISION_BOUNDS_PT_fit_settings(sidebar.BoundsTab, Panel):
         self.layout.label(text=text, translate=False)
 
     def draw(self, context: Context) -> None:
-        """Draw padding, axes of boxes, vertex group, and the shapes to add."""
         settings, layout = settings_of(context), self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(settings, "padding")
@@ -103,7 +96,6 @@ class COLLISION_BOUNDS_MT_vertex_groups(Menu):
     bl_label = "Vertex Group"
 
     def draw(self, context: Context) -> None:
-        """Draw an entry for each group."""
         for group in _vertex_groups(context):
             name = name_of(group)
             entry: Any = self.layout.operator(
@@ -113,12 +105,9 @@ class COLLISION_BOUNDS_MT_vertex_groups(Menu):
 
 
 class COLLISION_BOUNDS_PT_swept_bounds(sidebar.BoundsTab, Panel):
-    """Panel to fit bounds around whole animations."""
-
     bl_label = "Swept Bounds"
 
     def draw(self, context: Context) -> None:
-        """Draw the button, and how many objects have swept bounds."""
         layout, settings = self.layout, settings_of(context)
         layout.operator("collision_bounds.compute_envelope", icon="CON_FOLLOWPATH")
         found = envelopes_on(settings)
@@ -138,7 +127,6 @@ class COLLISION_BOUNDS_PT_bounds_warnings(sidebar.Popover, Panel):
     bl_label = "Warnings"
 
     def draw(self, context: Context) -> None:
-        """Draw the warnings in full."""
         sidebar.draw_warnings(self.layout, _warnings(settings_of(context)))
 
 
@@ -148,13 +136,11 @@ class COLLISION_BOUNDS_PT_bounds_notes(sidebar.Popover, Panel):
     bl_label = "Notes"
 
     def draw(self, context: Context) -> None:
-        """Draw the notes in full."""
         results = settings_of(context).results
         sidebar.draw_warnings(self.layout, [note.text for note in notes_on_bounds(results)], "INFO")
 
 
 def _vertex_groups(context: Context) -> Sequence[Any]:
-    """Return the vertex groups of the active object."""
     return () if context.object is None else context.object.vertex_groups  # type: ignore[return-value]
 
 

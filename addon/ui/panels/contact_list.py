@@ -18,7 +18,7 @@ from ..operators.rows import COLLISION_BOUNDS_OT_go_to_interval, interval_at, se
 from ..overlay.over_time import active_curve, graph_icons, request_missing
 from ..properties.contact_list import ContactRow
 from ..properties.scene import SceneSettings, settings_of
-from ..row_order import active_row, counts_of_rows, entry_of_row, prefixes_of_names, sorted_and_filtered
+from ..row_order import active_row, columns_of, counts_of_rows, entry_of_row, sorted_and_filtered
 from ..texts import frame_text, iface_, iface_count, length_text, meaning_, n_, playhead_text, shortened_pair
 from .sidebar import folded, measure_texts, sidebar_width
 
@@ -54,7 +54,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         line = layout.row(align=True)
         line.active = not item.hidden
         width, has_room = _widths(context)
-        fits, prefixes = measure_texts(context, width), prefixes_of_names(data)
+        fits, prefixes = measure_texts(context, width), columns_of(data.result_id).prefixes
         a, b = shortened_pair(item.a, item.b, prefixes, fits)
         names = line.split(factor=0.5, align=True)
         icon: Any = "PINNED" if item.at_start else "RADIOBUT_ON"
@@ -79,7 +79,6 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
             cell.label(text=text, translate=False)
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
-        """Draw the search field."""
         contact_list, line = settings_of(context).contact_list, layout.row(align=True)
         line.prop(contact_list, "search", text="", icon="VIEWZOOM")
         line.prop(contact_list, "selected_only", text="", icon="RESTRICT_SELECT_OFF")
@@ -96,22 +95,19 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
 
 def draw_counts(layout: UILayout, settings: SceneSettings) -> None:
     """Draw how many rows of each kind there are; each count is a filter."""
-    counts, contact_list = counts_of_rows(settings), settings.contact_list
     grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
     grid.use_property_split = False
-    near_misses = iface_count(counts.near_misses, "{count} near miss", "{count} near misses")
-    contacts = iface_count(counts.contacts, "{count} contact", "{count} contacts")
-    hidden = iface_count(counts.hidden, "{count} hidden row", "{count} hidden rows")
-    tunnelling = iface_("{count} tunnelling", count=counts.tunnelling)
-    for name, text, count in (
-        ("show_contacts", contacts, counts.contacts),
-        ("tunnelling_only", tunnelling, counts.tunnelling),
-        ("show_near_misses", near_misses, counts.near_misses),
-        ("show_hidden", hidden, counts.hidden),
-    ):
+    texts = {
+        "show_contacts": (n_("{count} contact"), n_("{count} contacts")),
+        "tunnelling_only": (n_("{count} tunnelling"),) * 2,
+        "show_near_misses": (n_("{count} near miss"), n_("{count} near misses")),
+        "show_hidden": (n_("{count} hidden row"), n_("{count} hidden rows")),
+    }
+    for name, count in counts_of_rows(settings).items():
         part = grid.row(align=True)
         part.enabled = count > 0
-        part.prop(contact_list, name, text=text, translate=False, toggle=True)
+        text = iface_count(count, *texts[name])
+        part.prop(settings.contact_list, name, text=text, translate=False, toggle=True)
 
 
 def draw_headings(layout: UILayout, settings: SceneSettings) -> None:
@@ -161,7 +157,6 @@ def _value_text(value: float) -> str:
     return format(value, next((form for limit, form in limits if value < limit), ".0e"))
 
 
-_SPEED_DIGITS, _DEPTH_DIGITS = 3, 4
 _LINES = 9
 """Least number of lines of the details: most rows have no more."""
 _TIME_LINE = 2
@@ -232,7 +227,6 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
 
 
 def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:
-    """Return text and icon of each line."""
     problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
     names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
     if row.is_near_miss:
@@ -286,12 +280,12 @@ def _lines_of_interval(context: Context, result: Result, contact: Contact) -> li
     begin = iface_(text, what=what, number=index + 1, count=len(starts), frame=frame)
     speed = iface_("Closing speed unknown")
     if details.closing_speed is not None:
-        per_second = length_text(details.closing_speed * result.time.fps, units, _SPEED_DIGITS)
+        per_second = length_text(details.closing_speed * result.time.fps, units, digits=3)
         speed = iface_("Closing speed {distance}/s", distance=per_second)
     text = n_("{what}: deepest {depth} at {frame}")
     if details.depth < 0:
         text = n_("{what}: closest {depth} at {frame}")
-    depth = length_text(abs(details.depth), units, _DEPTH_DIGITS)
+    depth = length_text(abs(details.depth), units)
     deepest_frame = frame_text(details.deepest_frame, decimals=2)
     deepest = iface_(text, what=what, depth=depth, frame=deepest_frame)
     direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)

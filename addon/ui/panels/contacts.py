@@ -20,15 +20,11 @@ from ..texts import draw_line, draw_note, frame_text, iface_, iface_count, meani
 from . import sidebar
 from .contact_list import draw_counts, draw_details, draw_headings, draw_small_graph
 
-_COMPARED_SHOWN = 20
-"""Number of new contacts, and of those that are gone, that are listed."""
-_IGNORED_SHOWN = 20
-"""Number of ignored pairs that are listed."""
+_LISTED = 20
+"""Number of new contacts, of those that are gone, and of ignored pairs, that are listed."""
 
 
 class COLLISION_BOUNDS_PT_contacts(sidebar.Tab, Panel):
-    """Panel to find contacts and read them."""
-
     bl_label = "Contacts"
 
     def draw(self, context: Context) -> None:
@@ -66,7 +62,6 @@ class COLLISION_BOUNDS_PT_contact_warnings(sidebar.Popover, Panel):
     bl_label = "Warnings"
 
     def draw(self, context: Context) -> None:
-        """Draw the warnings in full."""
         sidebar.draw_warnings(self.layout, _warnings(settings_of(context)))
 
 
@@ -76,7 +71,6 @@ class COLLISION_BOUNDS_PT_contact_notes(sidebar.Popover, Panel):
     bl_label = "Notes"
 
     def draw(self, context: Context) -> None:
-        """Draw the notes in full."""
         results = settings_of(context).results
         sidebar.draw_warnings(
             self.layout, [note.text for note in notes_on_contacts(results, context.scene)], "INFO"
@@ -114,7 +108,6 @@ def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.Runni
     elif not results.contacts.has_pairs:
         column.label(text="Only one object was checked", icon="INFO")
     else:
-        assert results.contacts.report is not None, "contacts have a report"
         count = len(results.contacts.report.contacts)
         text = iface_count(count, "{count} contact of bounds", "{count} contacts of bounds")
         column.label(text=text if count else iface_("No contacts"), translate=False, icon="CHECKMARK")
@@ -132,7 +125,6 @@ class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
     bl_ui_units_x = 24  # names in full, up to about 25 characters each
 
     def draw(self, context: Context) -> None:
-        """Draw the file, and the first of the contacts that are new or gone."""
         settings = settings_of(context)
         results, column = settings.results, self.layout.column(align=True)
         file = valid_text(bpy.path.basename(settings.baseline))
@@ -146,16 +138,15 @@ class COLLISION_BOUNDS_PT_baseline(sidebar.Popover, Panel):
         gone = iface_count(len(comparison.gone), "Gone: {count} contact", "Gone: {count} contacts")
         for label, intervals in ((new, comparison.new), (gone, comparison.gone)):
             column.label(text=label, translate=False)
-            for entry in intervals[:_COMPARED_SHOWN]:
+            for entry in intervals[:_LISTED]:
                 a, b = (valid_text(names.get(side, side)) for side in (entry.a, entry.b))
                 start, end = frame_text(entry.start, decimals=2), frame_text(entry.end, decimals=2)
                 draw_line(column, "{a} and {b}: {start} to {end}", "BLANK1", a=a, b=b, start=start, end=end)
-            if len(intervals) > _COMPARED_SHOWN:
-                draw_line(column, "and {count} more", "BLANK1", count=len(intervals) - _COMPARED_SHOWN)
+            if len(intervals) > _LISTED:
+                draw_line(column, "and {count} more", "BLANK1", count=len(intervals) - _LISTED)
 
 
 def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
-    """Draw how the contacts compare with the baseline, the filter of new ones, and a button to clear it."""
     comparison = settings.results.comparison
     line = layout.row(align=True)
     text = iface_("Not compared")
@@ -167,7 +158,6 @@ def _draw_baseline(layout: UILayout, settings: SceneSettings) -> None:
 
 
 def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -> None:
-    """Draw the list, its buttons and the details."""
     results = settings.results
     if results.contacts is None or not settings.rows:
         if results.contacts is not None:
@@ -181,7 +171,7 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
     draw_counts(column, settings)
     draw_headings(column, settings)
     # As many as there are contacts: filters do not change the height.
-    rows, name = min(max(counts_of_rows(settings).contacts, 4), 8), "COLLISION_BOUNDS_UL_contacts"
+    rows, name = min(max(counts_of_rows(settings)["show_contacts"], 4), 8), "COLLISION_BOUNDS_UL_contacts"
     options: dict[str, Any] = {"item_dyntip_propname": "tooltip", "rows": rows, "sort_lock": True}
     column.template_list(name, "", settings, "rows", settings, "active_row", **options)
     _draw_buttons(layout.row(), settings)
@@ -191,7 +181,6 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
 
 
 def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
-    """Draw how many overlaps are not listed, and a button to include them."""
     count = result.static_overlap_count
     if count:
         column = layout.column(align=True)
@@ -205,9 +194,7 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
 
 
 def _warnings(settings: SceneSettings) -> list[str]:
-    """Return warnings about partial or outdated results."""
     results = settings.results
-    assert results.contacts is not None, "only called with contacts"
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []
     texts += input_warning_texts(results.contacts)
     if results.stale:
@@ -295,14 +282,13 @@ def _draw_picker(layout: UILayout, settings: SceneSettings, option: str, label: 
 
 
 def _draw_ignored(layout: UILayout) -> None:
-    """Draw the pairs that are ignored by settings of their objects, each with a button to restore it."""
     pairs = entries_of("ignored")
     if not pairs:
         return
     column = layout.column(align=True)
     one, many = n_("{count} pair ignored in this file:"), n_("{count} pairs ignored in this file:")
     draw_line(column, one if len(pairs) == 1 else many, count=len(pairs))
-    for name, other in pairs[:_IGNORED_SHOWN]:
+    for name, other in pairs[:_LISTED]:
         a, b = valid_text(name), valid_text(other.name)
         line = column.row(align=True)
         names = line.split(factor=0.5)

@@ -25,8 +25,6 @@ _SURROUNDINGS = 90
 
 
 class COLLISION_BOUNDS_PT_touching(Tab, Panel):
-    """Panel of the pairs that touch at the playhead."""
-
     bl_label = "Touching Now"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
@@ -71,17 +69,13 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
 
 
 class COLLISION_BOUNDS_PT_display(Tab, Panel):
-    """Panel of the overlay."""
-
     bl_label = "Display"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw_header(self, context: Context) -> None:
-        """Draw the switch of the overlay."""
         self.layout.prop(settings_of(context).display, "show_overlay", text="")
 
     def draw(self, context: Context) -> None:
-        """Draw shapes, style and the options of the active contact."""
         layout, settings = self.layout, settings_of(context)
         display = settings.display
         layout.use_property_split, layout.use_property_decorate = True, False

@@ -38,13 +38,10 @@ _SURROUNDINGS = 84
 
 
 class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
-    """Panel to create and check collider objects."""
-
     bl_label = "Colliders"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Draw the button to create colliders, that to remove them, and the options."""
         layout = with_button(
             self.layout,
             "collision_bounds.create_colliders",
@@ -119,12 +116,9 @@ def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
 
 
 class COLLISION_BOUNDS_PT_export(Tab, Panel):
-    """Panel to export files."""
-
     bl_label = "Export"
 
     def draw(self, context: Context) -> None:
-        """Draw the buttons of all file formats, and the option to keep results in the blend file."""
         document, *partial = export.EXPORTS
         text = iface_(document.button_text)
         self.layout.operator(document.bl_idname, text=text, translate=False, icon="EXPORT")
@@ -195,14 +189,12 @@ class glTF2ExportUserExtension:
 
 
 def _extensions() -> list[GltfExtension]:
-    """Return the extensions that are on in the dialog's scene."""
     settings = settings_on(bpy.context.scene).gltf
     names: tuple[GltfExtension, ...] = ("omi", "khr")
     return [name for name in names if getattr(settings, name)]
 
 
 def draw_gltf_options(context: Context, layout: UILayout) -> None:
-    """Draw the options in the export dialog."""
     body = folded(layout, "COLLISION_BOUNDS_gltf_export", n_("Collision Bounds"))
     if body is None:
         return
@@ -223,19 +215,16 @@ def draw_gltf_options(context: Context, layout: UILayout) -> None:
 
 def attach() -> None:
     """Add the options to the dialog, if Blender's glTF exporter is installed."""
-    if (dialogs := _dialogs()) is not None:
-        dialogs[PACKAGE] = draw_gltf_options
+    _dialogs()[PACKAGE] = draw_gltf_options
 
 
 def detach() -> None:
-    """Remove the options from the dialog."""
-    if (dialogs := _dialogs()) is not None:
-        dialogs.pop(PACKAGE, None)
+    _dialogs().pop(PACKAGE, None)
 
 
-def _dialogs() -> dict[str, Any] | None:
+def _dialogs() -> dict[str, Any]:
     try:
         from io_scene_gltf2 import exporter_extension_layout_draw
     except ImportError:
-        return None
+        return {}
     return exporter_extension_layout_draw

@@ -3,7 +3,6 @@
 Presets are settings of the panels under a name, for all files, stored like Blender's own presets.
 Those for common purposes are in the folder `presets` of the extension; each sets what its purpose needs and
 leaves other settings alone. Settings that name objects or frames of one scene are not part of a preset.
-
 Presets of other versions load: with such settings, and without those that this version lacks.
 """
 
@@ -33,7 +32,6 @@ class COLLISION_BOUNDS_MT_export(Menu):
     bl_label = "Export Bounds"
 
     def draw(self, _context: Context) -> None:
-        """Draw one entry per file format."""
         for number, operator in enumerate(export.EXPORTS):
             icon: Any = "NONE" if number else "EXPORT"
             # The dots are not part of the label, which is also that of the button in the file browser.
@@ -47,7 +45,6 @@ class VIEW3D_MT_collision_bounds(Menu):
     bl_label = "Collision Bounds"
 
     def draw(self, _context: Context) -> None:
-        """Draw an entry for each button of the sidebar, with the button's label."""
         layout = self.layout
         layout.operator("collision_bounds.compute_bounds", icon="MESH_UVSPHERE")
         layout.operator("collision_bounds.compute_envelope", icon="CON_FOLLOWPATH")
@@ -87,7 +84,6 @@ class COLLISION_BOUNDS_MT_contact_list(Menu):
     bl_label = "Contact List"
 
     def draw(self, _context: Context) -> None:
-        """Draw the commands that are used less often than the buttons of the list."""
         draw_rare_commands(self.layout)
 
 
@@ -127,18 +123,15 @@ def draw_rare_commands(layout: UILayout) -> None:
 
 
 def draw_in_object(self: Any, _context: Context) -> None:
-    """Draw the entry of the Object menu."""
     self.layout.separator()
     self.layout.menu("VIEW3D_MT_collision_bounds")
 
 
 def draw_in_export(self: Any, _context: Context) -> None:
-    """Draw the entry of the File > Export menu."""
     self.layout.menu("COLLISION_BOUNDS_MT_export", text="Collision Bounds")
 
 
 def draw_in_import(self: Any, _context: Context) -> None:
-    """Draw the entry of the File > Import menu."""
     self.layout.operator("collision_bounds.load_report", text="Collision Bounds Report (.json)")
 
 
@@ -226,6 +219,5 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove them from the list."""
     utils: Any = bpy.utils
     utils.unregister_preset_path(str(_FOLDER))

@@ -6,7 +6,7 @@ A panel of the active collection is in its tab there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from bpy.types import Context, Panel, UILayout
@@ -24,12 +24,9 @@ _DIGITS = 3
 
 
 class _OfActive:
-    """Base of panels with settings of the active object."""
+    """Base of panels with settings of the active object, which `draw_settings` draws."""
 
-    if TYPE_CHECKING:
-        layout: UILayout
-
-    def draw(self, context: Context) -> None:
+    def draw(self: Any, context: Context) -> None:
         """Draw the settings, or the reason why there are none or they cannot be changed."""
         layout, settings = self.layout, settings_of_active(context)
         layout.use_property_split, layout.use_property_decorate = True, False
@@ -40,13 +37,8 @@ class _OfActive:
             layout.label(text="Linked: make a library override", icon="LIBRARY_DATA_DIRECT")
         self.draw_settings(context, settings)
 
-    def draw_settings(self, context: Context, settings: Any) -> None:
-        """Draw the settings of an object with geometry."""
-        raise NotImplementedError
-
 
 def _draw_reason(layout: UILayout, context: Context) -> None:
-    """Draw the reason why there is nothing to set."""
     item = context.object
     shown = None if item is None or item.instance_type != "COLLECTION" else item.instance_collection
     if item is None:
@@ -60,12 +52,9 @@ def _draw_reason(layout: UILayout, context: Context) -> None:
 
 
 class _ObjectSettings(_OfActive):
-    """The panel of object settings, in the sidebar and in the Properties editor."""
-
     bl_label = "Object Settings"
 
-    def draw_header(self, context: Context) -> None:
-        """Draw the switch."""
+    def draw_header(self: Any, context: Context) -> None:
         settings = settings_of_active(context)
         row = self.layout.row()
         row.enabled = settings is not None
@@ -74,8 +63,7 @@ class _ObjectSettings(_OfActive):
         else:
             row.prop(settings, "use_object_settings", text="")
 
-    def draw_settings(self, _context: Context, settings: Any) -> None:
-        """Draw the settings of the fit, and the switch of each collection that contains the object."""
+    def draw_settings(self: Any, _context: Context, settings: Any) -> None:
         layout = self.layout
         column = layout.column()
         column.active = settings.use_object_settings
@@ -102,12 +90,9 @@ class _ObjectSettings(_OfActive):
 
 
 class _CustomShape(_OfActive):
-    """The panel of the custom shape, in the sidebar and in the Properties editor."""
-
     bl_label = "Custom Shape"
 
-    def draw_settings(self, context: Context, settings: Any) -> None:
-        """Draw the kind of shape, its position and size."""
+    def draw_settings(self: Any, context: Context, settings: Any) -> None:
         layout = self.layout
         row = layout.row(align=True)
         labels = {"none": iface_("Fitted"), "box": meaning_("Box"), "sphere": meaning_("Sphere")}
@@ -129,7 +114,6 @@ class _CustomShape(_OfActive):
 
 
 def _draw_all_shapes(layout: UILayout, settings: Any) -> None:
-    """Draw the custom shapes of an object, with buttons that remove each, and that add another one."""
     entries = [(settings, settings.override), *((entry, entry.shape) for entry in settings.more_shapes)]
     for number, (entry, shape) in enumerate(entries):
         if settings.more_shapes:
@@ -146,12 +130,9 @@ def _draw_all_shapes(layout: UILayout, settings: Any) -> None:
 
 
 class _CollisionResponse(_OfActive):
-    """The panel of the collision response, in the sidebar and in the Properties editor."""
-
     bl_label = "Collision Response"
 
-    def draw_settings(self, _context: Context, settings: Any) -> None:
-        """Draw what engines do when something meets the object."""
+    def draw_settings(self: Any, _context: Context, settings: Any) -> None:
         layout = self.layout
         layout.prop(settings, "response")
         column = layout.column()
@@ -163,21 +144,16 @@ class _CollisionResponse(_OfActive):
 
 
 class _InProperties:
-    """Mixin of panels in the Properties editor."""
-
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
     bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
 
 class _Physics(_InProperties):
-    """Mixin of panels in its Physics tab."""
-
     bl_context = "physics"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether the active object has geometry."""
         return active_with_geometry(context) is not None
 
 
@@ -203,8 +179,6 @@ class COLLISION_BOUNDS_PT_physics(_Physics, Panel):
 
 
 class _InPhysics(_Physics):
-    """Mixin of the panels in that one."""
-
     bl_parent_id = "COLLISION_BOUNDS_PT_physics"
 
 
@@ -221,12 +195,9 @@ class COLLISION_BOUNDS_PT_physics_collision_response(_CollisionResponse, _InPhys
 
 
 class COLLISION_BOUNDS_PT_measurements(BoundsTab, Panel):
-    """Sizes, positions and tightness of the bounds of the active object."""
-
     bl_label = "Measurements"
 
     def draw(self, context: Context) -> None:
-        """Draw the measurements, or a button to measure."""
         layout, item = self.layout, active_with_geometry(context)
         if item is None:
             _draw_reason(layout, context)
@@ -266,8 +237,8 @@ def _draw_value(
     parts.label(text=label, translate=False)
     value = "  ".join(length_text(number, units, _DIGITS) for number in numbers)
     parts.label(text=iface_("Radius {value}", value=value) if is_radius else value, translate=False)
-    copy: Any = line.operator("collision_bounds.copy_value", text="", icon="COPYDOWN", emboss=False)
-    copy.value = ", ".join(f"{number:.7g}" for number in numbers)
+    text = ", ".join(f"{number:.7g}" for number in numbers)
+    line.operator("collision_bounds.copy_value", text="", icon="COPYDOWN", emboss=False).value = text
 
 
 def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
@@ -284,7 +255,6 @@ def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
 
 
 def _draw_outside(layout: UILayout, count: int) -> None:
-    """Draw how many vertices are outside a custom shape, if there are any."""
     one, many = n_("{count} vertex lies outside"), n_("{count} vertices lie outside")
     if count:
         draw_line(layout, one if count == 1 else many, "INFO", count=count)
@@ -314,17 +284,13 @@ def _line(layout: UILayout, *texts: str) -> None:
 
 
 class COLLISION_BOUNDS_PT_collection(_InProperties, Panel):
-    """Settings of a collection, in the Properties editor."""
-
     bl_label = "Collision Bounds"
     bl_context = "collection"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Return whether a collection other than the scene collection is active."""
         return context.collection is not None and context.collection != context.scene.collection
 
     def draw(self, context: Context) -> None:
-        """Draw the switch."""
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
         self.layout.prop(getattr(context.collection, SETTINGS_PROPERTY), "merge_bounds")

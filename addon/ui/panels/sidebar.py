@@ -16,8 +16,6 @@ from ..texts import draw_line, draw_note, iface_
 
 
 class Tab:
-    """Mixin of panels in the tab."""
-
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = NAME
@@ -55,8 +53,6 @@ def detach() -> None:
 
 
 class Popover:
-    """Mixin of panels that open from a button."""
-
     bl_space_type = "VIEW_3D"
     bl_region_type = "HEADER"
     bl_ui_units_x = 14
@@ -91,7 +87,6 @@ def with_button(
 
 
 def running_job(*operators: str) -> job_state.RunningJob | None:
-    """Return the job that is running, if it is that of one of these operators."""
     job = job_state.running()
     return job if job is not None and job.operator in operators else None
 

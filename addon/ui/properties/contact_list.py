@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeAlias
 
-from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import CollectionProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup
 
 from ...translations import CONTEXT
 from ..texts import frame_text, length_text, n_, tip_
-from .options import flag
+from .options import flag, one_of
 
-SORT_BY = {
-    "name": "Sort by",
-    "description": "Column to sort by",
-    "items": (
-        ("NAME", "Pair", "Names of both objects", 0),
-        ("FRAME", "Frame", "Time of bounds: contacts, those at the first frame, near misses", 1),
-        ("VALUE", "Depth or Gap", "Depth or gap of bounds: deepest contact first, widest gap last", 2),
-    ),
-    "default": "FRAME",
-}
+sorting = partial(
+    one_of,
+    "Sort by",
+    "Column to sort by",
+    ("NAME", "Pair", "Names of both objects", 0),
+    ("FRAME", "Frame", "Time of bounds: contacts, those at the first frame, near misses", 1),
+    ("VALUE", "Depth or Gap", "Depth or gap of bounds: deepest contact first, widest gap last", 2),
+    default="FRAME",
+)
 
 
 def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
@@ -83,7 +83,7 @@ class COLLISION_BOUNDS_PG_contact_marker(PropertyGroup):
 class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
     """Sorting and filters of the contact list, and the timeline markers made from its rows."""
 
-    sort_by: EnumProperty(**SORT_BY)
+    sort_by: sorting()
     reverse: flag("Reverse", "Reverse the order", translation_context=CONTEXT)
     search: StringProperty(
         name="Search",

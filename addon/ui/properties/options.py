@@ -1,12 +1,12 @@
 """Options that a scene and operators (for F9) have as properties, from those that the settings declare.
 
-Changes of properties are announced: overlay, panels and operators subscribe, so that properties need not
-import the modules that read them, which would be a cycle.
+Changes are announced to subscribers: importing overlay, panels and operators would be a cycle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bpy.props import BoolProperty, EnumProperty
@@ -50,23 +50,28 @@ def flag(name: str = "", description: str = "", **more: Any) -> Any:
     return BoolProperty(name=name, description=description, **more)
 
 
-SCOPE: dict[str, Any] = {
-    "name": "Objects",
-    "description": "Objects to process",
-    "items": (
-        ("SELECTED", "Selected", "Only selected objects", 0),
-        ("VISIBLE", "All Visible", "All visible objects with geometry, instances included", 1),
-    ),
-}
-ADDED_SHAPES: dict[str, Any] = {
-    "name": "Also Fit",
-    "description": "Shapes to fit in addition to spheres and boxes. They are part of exported bounds",
-    "items": tuple(
-        (name, kind.label, kind.description, kind.icon, kind.bit)
-        for name, kind in SHAPE_KINDS.items()
+def one_of(name: str, description: str, *items: tuple[Any, ...], **more: Any) -> Any:
+    """Return the definition of a property that is one of several items: name, label, tooltip, number."""
+    return EnumProperty(name=name, description=description, items=items, **more)
+
+
+_scope = partial(
+    one_of,
+    "Objects",
+    "Objects to process",
+    ("SELECTED", "Selected", "Only selected objects", 0),
+    ("VISIBLE", "All Visible", "All visible objects with geometry, instances included", 1),
+)
+_added_shapes = partial(
+    one_of,
+    "Also Fit",
+    "Shapes to fit in addition to spheres and boxes. They are part of exported bounds",
+    *(
+        (key, kind.label, kind.description, kind.icon, kind.bit)
+        for key, kind in SHAPE_KINDS.items()
         if kind.bit
     ),
-}
+)
 OPTIONS: dict[str, dict[str, Option]] = {
     command: {
         option.property: option
@@ -117,10 +122,9 @@ CHOSEN_GROUP = {
 def option_property(name: str, /, **changes: Any) -> Any:
     """Return the definition of the property of an option, or of the objects, with changed arguments."""
     if name == "scope":
-        return EnumProperty(**SCOPE, **changes)
+        return _scope(**changes)
     if name == "added_shapes":
-        flags = {"ENUM_FLAG", *changes.get("options", ())}
-        return EnumProperty(**{**ADDED_SHAPES, **changes, "options": flags})
+        return _added_shapes(**{**changes, "options": {"ENUM_FLAG", *changes.get("options", ())}})
     option = (OPTIONS["colliders"] | _OF_JOBS)[name]
     if isinstance(option.kind, Patterns) and not option.kind.of_pairs:
         changes = {"search": suggested_names, "search_options": {"SUGGESTION"}, **changes}
@@ -170,13 +174,9 @@ def _typed(option: Option, value: Any) -> Any:
     return value
 
 
-def _has_parts(settings: Any) -> bool:
-    """Return whether parts are computed: bounds have them only if the shape is chosen, colliders always."""
-    return "compound" in getattr(settings, "added_shapes", ("compound",))
-
-
 _APPLIES: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(PART_OPTIONS, _has_parts),
+    # Bounds have parts only if the shape is chosen, colliders always.
+    **dict.fromkeys(PART_OPTIONS, lambda each: "compound" in getattr(each, "added_shapes", ("compound",))),
     **dict.fromkeys(("up", "forward", "handedness", "units"), lambda export: export.preset == "custom"),
     "pattern": lambda colliders: colliders.naming == "custom",
     "max_vertices": lambda colliders: colliders.kind == "hull",

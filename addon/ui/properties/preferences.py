@@ -5,6 +5,7 @@ A right click (Online Manual) and F1 open the sections of the manual, in the ext
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +19,8 @@ from .options import BOUNDS_OPTIONS, announces, display_changed, option_property
 # The package of the extension, whatever the repository that it was installed from is called.
 PACKAGE = __package__.removesuffix(".ui.properties")
 
-
 NAME = "Collision Bounds"
 """The tab of the sidebar, unless it is renamed."""
-
 
 _COLORS: dict[str, tuple[str, str, tuple[float, ...]]] = {
     "free_color": ("Free Bounds", "Color of bounds that are not in contact", (0.16, 0.52, 1.0, 1.0)),
@@ -45,20 +44,15 @@ _DEFAULTS = SimpleNamespace(
 )
 """Values where Blender keeps no preferences of the extension, for example in a script."""
 
+_color = partial(
+    FloatVectorProperty, subtype="COLOR_GAMMA", size=4, min=0.0, max=1.0, update=announces(display_changed)
+)
+
 
 @with_properties(
     **{
-        property_name: FloatVectorProperty(
-            name=name,
-            description=description,
-            subtype="COLOR_GAMMA",
-            size=4,
-            min=0.0,
-            max=1.0,
-            default=default,
-            update=announces(display_changed),
-        )
-        for property_name, (name, description, default) in _COLORS.items()
+        key: _color(name=name, description=description, default=default)
+        for key, (name, description, default) in _COLORS.items()
     }
 )
 class Preferences(AddonPreferences):
@@ -75,7 +69,6 @@ class Preferences(AddonPreferences):
     )
 
     def draw(self, _context: Context) -> None:
-        """Draw the preferences."""
         layout = self.layout
         layout.use_property_split, layout.use_property_decorate = True, False
         column = layout.column()
@@ -123,10 +116,9 @@ _SECTIONS = (
     (f"{_TYPES}pg_colliders*", "colliders"),
     (f"{_TYPES}pg_display*", "display"),
     (f"{_TYPES}pg_gltf*", "export"),
-    *(
-        (f"{_TYPES}pg_object.{name}*", "collision-response")
-        for name in ("response", "collision_", "physics_")
-    ),
+    (f"{_TYPES}pg_object.response*", "collision-response"),
+    (f"{_TYPES}pg_object.collision_*", "collision-response"),
+    (f"{_TYPES}pg_object.physics_*", "collision-response"),
     (f"{_TYPES}pg_object*", "active-object"),
     (f"{_TYPES}pg_collection*", "active-object"),
     (f"{_TYPES}pg_contact*", "the-list"),
@@ -145,7 +137,6 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove the sections."""
     bpy.utils.unregister_manual_map(_manual_map)
 
 

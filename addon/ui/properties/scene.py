@@ -12,14 +12,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import bpy
-from bpy.props import (
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
+from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 from bpy.types import Context, PropertyGroup
 
 from ...formats.wording import valid_text
@@ -44,7 +37,7 @@ from ...scene.subjects.scan_settings import COLLECTION_PREFIX
 from ...translations import CONTEXT
 from . import options
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
-from .options import OPTIONS, OPTIONS_WITH_PICKER, HasOptions, announces, flag, option_property, option_values
+from .options import OPTIONS, OPTIONS_WITH_PICKER, announces, flag, one_of, option_property, option_values
 
 SWITCHES: dict[DrawnShape, str] = {name: kind.switch for name, kind in SHAPE_KINDS.items() if kind.switch}
 """Property that shows or hides each shape; at first, the shape that collision checks use is shown."""
@@ -65,7 +58,7 @@ _opacity = partial(FloatProperty, subtype="FACTOR", min=0.0, max=1.0, update=ann
         for name, switch in SWITCHES.items()
     }
 )
-class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
+class COLLISION_BOUNDS_PG_display(options.HasOptions, PropertyGroup):
     """Settings of the Display panel, among them a switch for each of the shapes."""
 
     show_overlay: _switch(
@@ -81,16 +74,13 @@ class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
     only_selected: _switch(
         "Only Selected", "Draw only the bounds of selected objects. Contact colors still consider all objects"
     )
-    draw_as: EnumProperty(
-        name="Draw As",
-        description="Draw bounds as outlines, surfaces or both",
+    draw_as: one_of(
+        "Draw As",
+        "Draw bounds as outlines, surfaces or both",
+        ("WIRE", "Wire", "Outlines", 0),
+        ("FACES", "Filled", "Transparent surfaces", 1),
+        ("BOTH", "Both", "Outlines and surfaces", 2),
         translation_context=CONTEXT,
-        items=(
-            ("WIRE", "Wire", "Outlines", 0),
-            ("FACES", "Filled", "Transparent surfaces", 1),
-            ("BOTH", "Both", "Outlines and surfaces", 2),
-        ),
-        default="WIRE",
         update=announces(options.style_changed),
     )
     in_front: _style_switch("In Front", "Draw bounds in front of all objects", default=True)
@@ -133,37 +123,29 @@ class COLLISION_BOUNDS_PG_display(HasOptions, PropertyGroup):
 
     @property
     def shapes_drawn(self) -> tuple[DrawnShape, ...]:
-        """Return the shapes that are shown."""
         return tuple(name for name, switch in SWITCHES.items() if getattr(self, switch))
 
 
-NAMING: dict[str, Any] = {
-    "name": "Names",
-    "description": "Naming convention that your engine uses to recognize colliders",
-    "items": (
-        ("unreal", "Unreal", "UBX_Name_00, USP_ for spheres, UCP_ for capsules, UCX_ for hulls", 0),
-        ("godot", "Godot, Convex", "Name_00-convcolonly: a convex shape in Godot", 1),
-        (
-            "godot_concave",
-            "Godot, Concave",
-            "Name_00-colonly: the triangles themselves as a concave shape in Godot",
-            2,
-        ),
-        (
-            "unity",
-            "Unity",
-            "Name_BoxCollider_00 and so on, read in Unity by the script CollisionBoundsImporter.cs",
-            3,
-        ),
-        ("custom", "Custom", "Use the pattern below", 4),
+_naming = partial(
+    one_of,
+    "Names",
+    "Naming convention that your engine uses to recognize colliders",
+    ("unreal", "Unreal", "UBX_Name_00, USP_ for spheres, UCP_ for capsules, UCX_ for hulls", 0),
+    ("godot", "Godot, Convex", "Name_00-convcolonly: a convex shape in Godot", 1),
+    (
+        "godot_concave",
+        "Godot, Concave",
+        "Name_00-colonly: the triangles themselves as a concave shape in Godot",
+        2,
     ),
-}
-COLLIDER_PARTS: dict[str, Any] = {
-    "default": 1,
-    "description": "Split each mesh into up to this many convex parts, each with a collider, so that notches "
-    "and holes stay open. 1 is one collider around all",
-}
-
+    (
+        "unity",
+        "Unity",
+        "Name_BoxCollider_00 and so on, read in Unity by the script CollisionBoundsImporter.cs",
+        3,
+    ),
+    ("custom", "Custom", "Use the pattern below", 4),
+)
 
 COLLIDER_OPTIONS = ("kind", "parts", "parts_tolerance", "max_vertices", "naming", "pattern", "collection")
 """Names of the settings, in the order of the interface."""
@@ -172,14 +154,18 @@ COLLIDER_OPTIONS = ("kind", "parts", "parts_tolerance", "max_vertices", "naming"
 def collider_property(name: str, **changes: Any) -> Any:
     """Return the definition of the property of one of `COLLIDER_OPTIONS`, with changed arguments."""
     if name == "naming":
-        return EnumProperty(**NAMING, **changes)
-    return option_property(name, **{**(COLLIDER_PARTS if name == "parts" else {}), **changes})
+        return _naming(**changes)
+    if name == "parts":
+        description = (
+            "Split each mesh into up to this many convex parts, each with a collider, so that notches "
+            "and holes stay open. 1 is one collider around all"
+        )
+        changes |= {"default": 1, "description": description}
+    return option_property(name, **changes)
 
 
 @options.with_properties(**{name: collider_property(name) for name in COLLIDER_OPTIONS})
-class COLLISION_BOUNDS_PG_colliders(HasOptions, PropertyGroup):
-    """Settings of a scene's colliders."""
-
+class COLLISION_BOUNDS_PG_colliders(options.HasOptions, PropertyGroup):
     show_surfaces: flag(
         "Fill Colliders",
         "Draw the surfaces of collider objects, translucent. Nothing is added to the objects",
@@ -197,20 +183,12 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
     khr: flag(
         "KHR (Draft)", "Add a collider to each exported mesh as KHR_physics_rigid_bodies, a Khronos draft"
     )
-    shape: EnumProperty(
-        name="Shape",
-        description="Collider shape. Objects with a custom shape keep it",
-        items=(
-            ("obb", "Boxes", "A box along the object's own axes", 0),
-            ("sphere", "Spheres", "A sphere", 1),
-            (
-                "hull",
-                "Convex Hulls",
-                "The convex hull of the vertices, as a small mesh that is not rendered",
-                2,
-            ),
-        ),
-        default="obb",
+    shape: one_of(
+        "Shape",
+        "Collider shape. Objects with a custom shape keep it",
+        ("obb", "Boxes", "A box along the object's own axes", 0),
+        ("sphere", "Spheres", "A sphere", 1),
+        ("hull", "Convex Hulls", "The convex hull of the vertices, as a small mesh that is not rendered", 2),
     )
     parts: collider_property("parts")
     parts_tolerance: collider_property("parts_tolerance")
@@ -218,7 +196,6 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
 
 
 def _is_in_scene(self: Any, item: bpy.types.Object | bpy.types.Collection) -> bool:
-    """Return whether the scene of the settings contains a collection or an object."""
     scene = self.id_data
     if isinstance(item, bpy.types.Object):
         return item.name in scene.objects
@@ -264,8 +241,6 @@ class COLLISION_BOUNDS_PG_picker(PropertyGroup):
 
 
 class COLLISION_BOUNDS_PG_pickers(PropertyGroup):
-    """Pickers of all options that have one."""
-
     group_a: PointerProperty(type=COLLISION_BOUNDS_PG_picker)
     group_b: PointerProperty(type=COLLISION_BOUNDS_PG_picker)
     obstacles: PointerProperty(type=COLLISION_BOUNDS_PG_picker)
@@ -307,7 +282,6 @@ def _show_shape(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
 
 
 def _show_added_shapes(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
-    """Show the shapes that Compute Bounds fits in addition."""
     for name in self.bound_shapes[len(DEFAULT_SHAPES) :]:
         setattr(self.display, SHAPE_KINDS[name].switch, True)
 
@@ -326,7 +300,7 @@ _UPDATES: dict[str, Callable[[Any, Context], None]] = {
         for name in (*OPTIONS["bounds"], *OPTIONS["contacts"])
     }
 )
-class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
+class COLLISION_BOUNDS_PG_scene(options.HasOptions, PropertyGroup):
     """Settings of the panels for one scene, among them the options of its jobs."""
 
     scope: option_property("scope", default="SELECTED")
@@ -377,7 +351,6 @@ class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
 
     @property
     def bound_shapes(self) -> tuple[BoundShape, ...]:
-        """Return the shapes that Compute Bounds fits."""
         return (*DEFAULT_SHAPES, *(name for name in BOUND_SHAPES if name in self.added_shapes))
 
     @property
@@ -397,7 +370,6 @@ class COLLISION_BOUNDS_PG_scene(HasOptions, PropertyGroup):
 
 
 def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:
-    """Return the settings of the context's scene."""
     return settings_on(context.scene)
 
 
@@ -430,12 +402,10 @@ def is_alone(context: Context) -> bool:
 
 
 def has_results(context: Context) -> bool:
-    """Return whether the context's scene has results."""
     return context.scene is not None and settings_of(context).results.bounds is not None
 
 
 def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
-    """Return the settings of the contacts job."""
     frames = (settings.frame_start, settings.frame_end, settings.frame_step)
     patterns = {
         option.name: settings.names_of_option(name)
@@ -455,17 +425,14 @@ def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
 
 
 def attach() -> None:
-    """Register the settings of scenes."""
     bpy.types.Scene.collision_bounds = PointerProperty(type=COLLISION_BOUNDS_PG_scene)  # type: ignore[attr-defined]
 
 
 def detach() -> None:
-    """Unregister the settings of scenes."""
     del bpy.types.Scene.collision_bounds  # type: ignore[attr-defined]
 
 
 def settings_on(scene: bpy.types.Scene) -> COLLISION_BOUNDS_PG_scene:
-    """Return the settings of a scene."""
     return scene.collision_bounds  # type: ignore[attr-defined]
 
 

@@ -7,10 +7,10 @@ import pytest
 from mathutils import Matrix
 
 from addon.ui.overlay.collider_surfaces import shaded_triangles
-from addon.ui.overlay.unit_meshes import SurfaceMesh, box_faces
+from addon.ui.overlay.unit_meshes import FACES, SurfaceMesh
 
 VIOLET = (0.8, 0.4, 1.0, 0.3)
-BOX = box_faces()
+BOX = FACES["boxes"](4)
 
 
 def triangles_of(matrix):

@@ -11,7 +11,6 @@ from addon.ui.overlay.draw_data import (
     contact_marker,
     draw_data_from_shapes,
     instances_of,
-    label_ranks,
     subject_colors,
     with_labels,
 )
@@ -51,7 +50,7 @@ def test_shape_that_is_not_checked_is_faint():
 def test_subjects_that_are_excluded_have_no_labels_and_stay_in_the_whole():
     live = live_shapes(BOXES, selected=(False, True))
     bounds = draw_data_from_shapes(live, ["aabb"], "aabb")
-    data = with_labels(bounds.of_subjects(live.selected), ("A", "B"), label_ranks(live, ()))
+    data = with_labels(bounds.of_subjects(live.selected), ("A", "B"), live)
     assert data.labels.texts.tolist() == ["B"] and data.by_mesh["boxes"].owners.tolist() == [1]
     np.testing.assert_allclose(data.labels.positions, [[6, 1, 1]])
     np.testing.assert_allclose(data.labels.sizes, [[1, 1, 1]])
@@ -80,8 +79,9 @@ def test_clicked_pair_and_contacts_are_strong_and_all_but_the_pair_are_faint():
 
 def test_labels_of_clicked_pair_come_first_then_selected_then_in_contact():
     live = live_shapes(BOXES, selected=(False, True))._replace(in_contact=np.array([True, True]))
-    assert label_ranks(live, ()).tolist() == [2, 1]
-    assert label_ranks(live, (0,)).tolist() == [0, 1]
+    bounds = draw_data_from_shapes(live, ["aabb"], "aabb")
+    assert with_labels(bounds, ("A", "B"), live).labels.ranks.tolist() == [2, 1]
+    assert with_labels(bounds, ("A", "B"), live, (0,)).labels.ranks.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(("count", "opacity"), [(100, 1.0), (400, 0.5), (10_000, 0.35)])
@@ -119,7 +119,7 @@ def test_label_of_a_hull_is_about_the_box_around_its_edges():
     edges = np.array([[[5.0, 0, 0], [5, 0, 3]], [[5, 0, 3], [5, 2, 3]]])
     edges = Segment(edges[:, 0], edges[:, 1]), np.array([1, 1])
     data = draw_data_from_shapes(with_parts(live, edges), ["compound"], "compound")
-    labels = with_labels(data, ("A", "B"), np.zeros(2, dtype=np.int64)).labels
+    labels = with_labels(data, ("A", "B"), live).labels
     np.testing.assert_allclose(labels.positions[1], [5, 1, 1.5])
     np.testing.assert_allclose(labels.sizes[1], [0, 1, 1.5])
 

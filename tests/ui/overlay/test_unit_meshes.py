@@ -55,7 +55,7 @@ def test_circles_are_closed():
 
 
 def test_segment_is_along_z():
-    np.testing.assert_array_equal(ends(unit_meshes.segment_lines()), [[[0, 0, -1], [0, 0, 1]]])
+    np.testing.assert_array_equal(ends(unit_meshes.LINES["edges"](0)), [[[0, 0, -1], [0, 0, 1]]])
 
 
 SHAPES = [

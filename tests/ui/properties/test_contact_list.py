@@ -100,9 +100,9 @@ def test_second_click_on_a_heading_reverses_the_order(rows):
 
 
 def test_rows_of_each_kind_are_counted(rows):
-    assert counts_of_rows(rows) == (3, 1, 1, 0)
+    assert [*counts_of_rows(rows).values()] == [3, 1, 1, 0]
     rows.rows[0].hidden = rows.rows[3].hidden = True
-    assert counts_of_rows(rows) == (3, 1, 1, 2)
+    assert [*counts_of_rows(rows).values()] == [3, 1, 1, 2]
 
 
 def test_tooltip_of_a_row_has_full_names_frame_and_depth(rows):
