@@ -46,7 +46,6 @@ class Flag(Kind):
     """Yes or no."""
 
     def check(self, value: Any) -> bool:
-        """Convert any value, as Python does."""
         return bool(value)
 
 
@@ -68,7 +67,6 @@ class Number(Kind):
     metavar: str = "N"
 
     def read(self, text: str) -> float:
-        """Convert a word of the command line."""
         value: float = math.nan
         if not self.is_whole or (text.isascii() and text.isdecimal()):
             try:
@@ -80,7 +78,6 @@ class Number(Kind):
         return value
 
     def check(self, value: Any) -> float:
-        """Convert a value of a script."""
         is_number = type(value) is int if self.is_whole else isinstance(value, Real)
         if not is_number or not self._is_right(value):
             raise ValueError(f"{value!r}: must be {self._expected}")
@@ -120,7 +117,6 @@ class Choice(Kind):
     names: tuple[str, ...]
 
     def check(self, value: Any) -> str:
-        """Return a value of a script."""
         if not isinstance(value, str) or value not in self.names:
             raise ValueError(f"{value!r}: choose from {', '.join(self.names)}")
         return value
@@ -142,7 +138,6 @@ class Choices(Kind):
     noun: str
 
     def read(self, text: str) -> tuple[str, ...]:
-        """Convert a word of the command line to names without duplicates."""
         found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
         for name in found:
             if name not in self.names:
@@ -150,7 +145,6 @@ class Choices(Kind):
         return found
 
     def check(self, value: Any) -> tuple[str, ...]:
-        """Convert a name or a sequence of names."""
         return tuple(map(choice(*self.names).check, _texts(value)))
 
 
@@ -162,13 +156,11 @@ class Patterns(Kind):
     metavar: str = "PATTERN"
 
     def read(self, text: str) -> str:
-        """Convert one pattern."""
         if self.of_pairs and ":" not in text[1:-1]:
             raise ValueError(f"{text!r}: expected A:B, two names or patterns with a colon between")
         return valid_text(text)
 
     def check(self, value: Any) -> tuple[str, ...]:
-        """Convert a pattern or a sequence of patterns."""
         return tuple(self.read(super(Patterns, self).check(text)) for text in _texts(value))
 
 
@@ -178,14 +170,12 @@ class FrameSpan(Kind):
     metavar = "START[:END[:STEP]]"
 
     def read(self, text: str) -> tuple[float, float, float]:
-        """Convert a word of the command line."""
         numbers: list[float] = []
         with suppress(ValueError):
             numbers = [float(part) for part in text.split(":")]
         return _span(text, numbers, "expected START, START:END or START:END:STEP, in frames")
 
     def check(self, value: Any) -> tuple[float, float, float]:
-        """Convert a frame, or two or three numbers."""
         numbers = value if isinstance(value, tuple | list) else (value,)
         return _span(value, numbers, "must be a frame, first and last, or first, last and step")
 

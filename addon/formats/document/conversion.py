@@ -88,12 +88,10 @@ def _read_played(extra: Any, known: Collection[str]) -> dict[str, str]:
 
 
 def read_armature_roots(extra: Any, _: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
-    """Convert "armatureRoots" of "extras"."""
     return dict(_read_groups("armature", extra))
 
 
 def read_skipped_pairs(extra: Any, _: Collection[str] = ()) -> dict[str, int]:
-    """Convert "skippedPairs" of "extras"."""
     counts = extra.items() if isinstance(extra, Mapping) else ()
     return {str(name): count for name, count in counts if type(count) is int and count > 0}
 

@@ -29,7 +29,6 @@ class _Reason(StrEnum):
     remedy: str
 
     def __new__(cls, name: str, text: str = "", remedy: str = "") -> Self:
-        """Create a reason from its name, the clause that explains it, and the remedy."""
         reason = str.__new__(cls, name)
         reason._value_, reason.text, reason.remedy = name, text, remedy
         return reason
@@ -192,7 +191,6 @@ class ObjectColumns(NamedTuple):
 
     @classmethod
     def of(cls, objects: Sequence[ObjectBounds]) -> ObjectColumns:
-        """Collect the columns of objects."""
         columns: dict[str, Any] = {name: [getattr(entry, name) for entry in objects] for name in cls._fields}
         for name, size in (("translation", 3), ("rotation", 4), ("scale", 3)):
             columns[name] = _stacked(columns[name], size)

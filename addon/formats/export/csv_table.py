@@ -28,7 +28,6 @@ _NEEDS_QUOTES = re.compile('[",\r\n]')
 
 
 def _shape_columns(key: str) -> dict[str, list[str]]:
-    """Columns of the cells of a shape, by its members."""
     prefix, columns = "" if key == "aabb" else f"{key}_", {}
     for name, tail in SHAPE_TYPES[key].field_shapes.items():
         part = {"center": "", "half_extents": "half_"}.get(name, f"{name}_")

@@ -254,7 +254,6 @@ def _colliders(node: Collider, entry: dict[str, Any]) -> list[Collider]:
 
 
 def _collider(node: Collider, volume: ColliderVolume) -> Collider:
-    """Collider below an object's node that encloses a shape."""
     parent = node_matrix(node.translation, node.rotation, node.scale)
     frame = PARENT_FRAME
     if isinstance(volume, Obb):

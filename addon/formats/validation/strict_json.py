@@ -91,7 +91,6 @@ def parse_json(text: str) -> Any:
 
 
 def _is_standard_input(status: os.stat_result) -> bool:
-    """Return whether the status is that of a pipe which is the standard input."""
     try:
         return stat.S_ISFIFO(status.st_mode) and os.path.samestat(status, os.fstat(0))
     except OSError:  # closed

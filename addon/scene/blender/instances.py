@@ -217,7 +217,6 @@ class InstanceTable(Generic[_T]):
         return np.asarray(rows[np.lexsort((*self.indices[rows].T[::-1], groups))])
 
     def key_of(self, row: int) -> InstanceKey:
-        """Return the key of a row."""
         kind = self.kinds[self.kind_of[row]]
         return (*kind.key[:2], used_indices(self.indices[row]))
 

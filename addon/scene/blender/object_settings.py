@@ -137,12 +137,6 @@ VERTEX_COLLIDER_PROPERTY = "collision_bounds_vertices"
 """Custom property of colliders around vertices that the user chose; Create Colliders keeps them."""
 
 
-def is_vertex_collider(item: bpy.types.Object) -> bool:
-    """Return whether an original object is a collider around a selection or a vertex group."""
-    properties: Any = item
-    return is_marked_collider(item) and VERTEX_COLLIDER_PROPERTY in properties
-
-
 def bounds_for(item: bpy.types.Object) -> str:
     """Return what is a subject: an original "object", each of its "loose_parts" or "bones".
 

@@ -192,7 +192,6 @@ class PrivateScene:
         return depsgraph
 
     def replace(self, uids: Collection[int]) -> None:
-        """Choose other objects of the same scene."""
         if self._uids != frozenset(uids):
             close_scenes([self])
             self._uids = frozenset(uids)

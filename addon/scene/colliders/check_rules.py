@@ -257,7 +257,6 @@ def _farthest_pair(points: Floats) -> tuple[Floats, Floats]:
 
 
 def _with_range(text: str, values: Floats) -> str:
-    """Return a sentence with the least and the greatest of some values."""
     return message(text, least=f"{values.min():.4g}", most=f"{values.max():.4g}")
 
 

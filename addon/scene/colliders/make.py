@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -30,7 +30,6 @@ from ..blender.object_settings import (
     is_collider,
     is_marked_collider,
     is_merged_collection,
-    is_vertex_collider,
     object_fit_settings,
 )
 from ..blender.parts.mesh_parts import armature_of
@@ -228,7 +227,6 @@ def remove_colliders(scene: bpy.types.Scene) -> int:
 
 
 def has_colliders(scene: bpy.types.Scene) -> bool:
-    """Return whether the scene has colliders that can be removed."""
     return any(_is_removable(item) for item in scene.objects)
 
 
@@ -245,7 +243,8 @@ def _colliders_by_source() -> tuple[defaultdict[_Source, list[bpy.types.Object]]
     colliders: defaultdict[_Source, list[bpy.types.Object]] = defaultdict(list)
     other_names = []
     for item in bpy.data.objects:
-        if not _is_removable(item) or is_vertex_collider(item):
+        properties: Any = item
+        if not _is_removable(item) or VERTEX_COLLIDER_PROPERTY in properties:
             if item.library is None:
                 other_names.append(name_of(item))
         elif item.parent is None:

@@ -422,7 +422,6 @@ class _ParentPlacement(NamedTuple):
 
 
 def _placement_of(item: bpy.types.Object) -> _ParentPlacement:
-    """Read the transform of a collider."""
     return _ParentPlacement(
         item.parent,
         item.matrix_parent_inverse @ item.matrix_basis if item.parent else item.matrix_basis.copy(),

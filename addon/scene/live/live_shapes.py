@@ -81,7 +81,6 @@ class LiveParts:
 
     @property
     def has_parts(self) -> bool:
-        """True if the result has convex parts."""
         return bool(np.isfinite(self._scales).any())
 
     def moved(self, is_shown: Bools, matrices: Floats) -> tuple[Bools, tuple[OwnedShapes, ...]]:
@@ -111,7 +110,6 @@ class LiveParts:
 
 
 def _compound_of(result: Result, index: int) -> Compound | None:
-    """Convex parts of a subject in its local axes; None without any."""
     local = result.objects[index].local
     return next((shape for shape in local if isinstance(shape, Compound)), None)
 

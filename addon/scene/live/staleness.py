@@ -43,7 +43,6 @@ class Staleness(Enum):
 
     @property
     def is_stale(self) -> bool:
-        """Return whether a result in this state is out of date."""
         return self not in (Staleness.FRESH, Staleness.RESTORED)
 
 
@@ -70,11 +69,6 @@ class StalenessMachine:
         self._recorded: dict[ViewLayerKey, FrameSnapshot] = {}
         self._drag: _Drag | None = None
 
-    @property
-    def is_stale(self) -> bool:
-        """Return whether the result is out of date."""
-        return self.state.is_stale
-
     def record(self, layer: ViewLayerKey, now: FrameSnapshot) -> None:
         """Record what a view layer shows of a fresh result. Does nothing once it was edited."""
         if self.state is Staleness.FRESH:
@@ -96,7 +90,7 @@ class StalenessMachine:
             if not self.end_drag(layer, now, last_operator):
                 self.record_edit(layer, now)
         elif not self.is_unmoved(layer, now):
-            if not self.is_stale:
+            if not self.state.is_stale:
                 self.begin_drag(last_operator)
             self.record_edit(layer, now)
         elif self._drag is None:

@@ -367,7 +367,6 @@ def find_in_parts(
 
 
 def _reason_for_none(scene: bpy.types.Scene, pattern: str, skipped: Sequence[Skipped]) -> str:
-    """Return why a pattern matches no subject."""
     reasons = {entry.reason for entry in skipped if matches_pattern(pattern, entry.name)}
     if reasons == {IS_COLLIDER}:
         return f"{IS_COLLIDER}, which has the bounds"

@@ -74,7 +74,6 @@ class SubjectGeometry(NamedTuple):
 
     @property
     def subject(self) -> int:
-        """Index of the only subject."""
         return int(self.subjects[0])
 
     @property
@@ -88,11 +87,9 @@ class SubjectGeometry(NamedTuple):
         return self._replace(matrices=matrix[None], points=points, radius=radius)
 
     def taken(self, rows: Ints | slice) -> SubjectGeometry:
-        """Select subjects."""
         return self._replace(subjects=self.subjects[rows], matrices=self.matrices[rows])
 
     def singles(self) -> Iterator[SubjectGeometry]:
-        """Yield the geometry of each subject."""
         yield from (self.taken(slice(row, row + 1)) for row in range(len(self.subjects)))
 
 
@@ -252,7 +249,6 @@ class SubjectReader:
         yield from (self.merged_geometry(index, vertices) for index, vertices in members.items())
 
     def singles(self, depsgraph: bpy.types.Depsgraph) -> Iterator[SubjectGeometry]:
-        """Read the geometry of each subject that exists, as `geometries` does."""
         for shared in self.geometries(depsgraph):
             yield from shared.singles()
 

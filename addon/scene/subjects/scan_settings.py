@@ -188,7 +188,6 @@ class NamePatterns(NamedTuple):
         return product(np.flatnonzero(first).tolist(), np.flatnonzero(second).tolist())
 
     def _matches(self, pattern: str) -> Bools:
-        """Return which subjects (n,) a pattern matches."""
         if pattern.startswith(COLLECTION_PREFIX):
             name_pattern = pattern.removeprefix(COLLECTION_PREFIX)
             collections = [self.scene.collection, *self.scene.collection.children_recursive]

@@ -168,7 +168,6 @@ class SubjectList(Sequence[Subject]):
         return template._replace(key=self._key_of(row), id=self._ids.get(row, name), name=name)
 
     def _key_of(self, row: int) -> InstanceKey:
-        """Return the key of a row."""
         number = self._numbers[row]
         if self._group_of[row] < 0:
             key: InstanceKey = self._singles[number].key

@@ -54,7 +54,6 @@ class Link:
 
     @property
     def parent(self) -> int | None:
-        """Index of the link above."""
         return self.path[-2] if len(self.path) > 1 else None
 
 
@@ -174,7 +173,6 @@ def _parents_first(parents: list[int | None]) -> list[int]:
 
 
 def _require_finite(frame: LinkFrame, shapes: Iterable[LinkShape]) -> None:
-    """Raise NonFiniteGeometryError if a number overflows."""
     numbers = [frame.offset, frame.quaternion]
     for kind, *pose, sizes in map(geometry_of, shapes):
         numbers += [*pose, sizes.vertices if kind == "mesh" else sizes]

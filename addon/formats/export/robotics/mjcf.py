@@ -132,7 +132,6 @@ def _inertia_of_small_spheres(shapes: Sequence[LinkShape]) -> Iterator[str]:
 
 
 def _geom_names(link: Link) -> list[str]:
-    """Names of the geoms of a link, and of their meshes."""
     if len(link.shapes) == 1:
         return [link.name]
     # The names of links have no points, so these are unique.

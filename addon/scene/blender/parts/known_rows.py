@@ -121,7 +121,6 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove the handlers, and forget all rows."""
     for handlers, function in _LISTS:
         if function in handlers:
             handlers.remove(function)
