@@ -53,7 +53,6 @@ class Flag(Kind):
 class Number(Kind):
     """A finite number within limits.
 
-    least, most : Limits.
     soft_least, soft_most : Limits of sliders.
     is_whole, is_length : Whether it is a whole number, or a length in Blender units.
     """
@@ -215,9 +214,7 @@ class Option:
     """An option.
 
     name : Keyword of scripts; with dashes, the option of the command line.
-    kind : Kind
     help : Line of `--help`; empty if only the window has the option.
-    default : Any
     commands : Commands that have it, of those with its settings; all if empty.
     flags : Spellings on the command line, if they are not that of the name.
     label, description : Name and tooltip in the window; empty if the window has no such option.

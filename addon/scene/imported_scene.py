@@ -25,7 +25,6 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
     is frame 0. A scene without animation has one frame.
 
     scene : As an importer has left it.
-    path : The imported file.
     Returns problems : tuple of str. Reasons why the range or the rate may be wrong.
     """
     suffix = path.suffix.lower()

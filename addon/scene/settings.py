@@ -208,7 +208,6 @@ DEFAULT_SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 class VertexGroup(NamedTuple):
     """Vertices of a vertex group.
 
-    name : str
     threshold : Least weight of a vertex. Vertices of weight 0 are never part.
     """
 

@@ -125,7 +125,6 @@ class CollisionResponse(NamedTuple):
     group : Collision group of the object, 1 to COLLISION_GROUPS.
     mask : Groups that it collides with: bit k is that of group k + 1. Two objects collide if each has the
         group of the other in its mask.
-    material : Name of the physics material.
     """
 
     response: str = "solid"
@@ -259,7 +258,6 @@ class SortedObjects(Sequence[ObjectBounds]):
 class Track:
     """World shapes of one subject over many frames, in Blender's space and units.
 
-    id : Id of the object.
     frames : (k,) float. Strictly increasing; the frames at which the subject is present.
     sphere : Sphere, batch (k,), or None
     aabb : Aabb, batch (k,), or None. None when the shape was not requested.
@@ -360,7 +358,6 @@ class Confirmation:
 class ScannedContacts:
     """A contact report, with the settings that produced it.
 
-    report : ContactReport
     ids : Object ids of the report's subject indices.
     shape : One of those that the schema lists for contacts; empty in a document without contacts.
     obstacles : Ids of the subjects that were tested as triangle meshes.
@@ -397,13 +394,8 @@ class Partial:
 class DocumentContents:
     """Everything that a document holds, in Blender's space and units.
 
-    objects : sequence of ObjectBounds
-    skipped : sequence of Skipped
-    origin : Origin
-    time : TimeSettings
     scanned : None for bounds alone.
     partial : None for a job that was not stopped.
-    tracks : sequence of Track
     linear_ids : Ids of the objects whose envelopes assume linear motion between frames.
     warnings : In any order.
     played : Why the scene was played for objects of a scan, by their ids.

@@ -92,7 +92,6 @@ class WrittenEntries(Sequence[dict[str, Any]]):
     A document can have very many. `json_parts` writes them without making the dicts.
 
     entries : Objects or tracks, in the order of the document.
-    space : The document's space.
     block : Number of entries that are converted at once.
     members : Converts entries, or the columns of SortedObjects, to the members that they have in a space.
     """
@@ -206,8 +205,6 @@ def object_members(
 ) -> Members:
     """Convert objects to the members of their entries in a space.
 
-    entries : Objects, or their columns.
-    space : The space that they are converted to.
     decimals : Of lengths.
     responses : By the ids of objects.
     """

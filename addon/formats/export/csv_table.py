@@ -88,7 +88,6 @@ def separation_csv(frames: Sequence[float], lengths: Sequence[float | None], uni
     frames : Increasing.
     lengths : sequence of (float or None). Signed separations; None is an empty cell.
     unit : Of the lengths.
-    Yields line : str
     """
     rows = (
         (round(frame, 6), None if length is None else round(length, 9) + 0.0, unit)

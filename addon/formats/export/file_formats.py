@@ -109,8 +109,6 @@ def file_text(document: dict[str, Any], name: str, options: ExportOptions | None
     """Convert a document to the text of a file.
 
     document : In the space of `convention_for`.
-    name : Name of the format.
-    options : Choices that only some formats have.
     Returns parts : iterable of str. The text, in order.
     Raises UnknownFormatError
     Raises TilesetError, GltfError, EngineBoundsError, RoboticsError: for a document that the format cannot

@@ -81,7 +81,6 @@ def collider_geometry(
 
     extension : "omi" or "khr".
     shape : Of a collider without a hull.
-    mesh : The mesh of a hull.
     index_of : Returns the index of a shape in the extension of SHAPE_EXTENSIONS.
     """
     if mesh is None and extension == "omi" and shape["type"] == "cylinder":

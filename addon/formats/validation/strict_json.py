@@ -69,7 +69,6 @@ def read_text(path: Path, max_megabytes: float = MAX_MEGABYTES) -> str:
 def parse_json(text: str) -> Any:
     """Parse JSON, without duplicate keys, NaN and infinity.
 
-    text : JSON.
     Returns value : Any. Integers that Python does not convert are infinite floats.
     Raises DocumentError
     """

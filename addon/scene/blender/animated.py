@@ -120,7 +120,6 @@ def turning_times(depsgraph: bpy.types.Depsgraph, times: Sequence[float]) -> lis
     Those of everything that the scene depends on count. Drivers, and what modifiers of curves other than
     cycles add to a value, have no keys.
 
-    depsgraph : Of the scene.
     times : At least two increasing frames of the timeline.
     Returns times : Increasing frames between the first and the last one, none of them whole or one of
         `times`.

@@ -113,9 +113,7 @@ def advance_to(scene: bpy.types.Scene, time: float, simulations: Simulations, la
     sub-frame Blender interpolates between the frames around it, and would simulate a whole step from the one
     before if it did not know the one after, so that is played first.
 
-    scene : The active scene.
     time : Frame, not before `last`.
-    simulations : Simulations of the scene.
     last : Frame that the scene was advanced to before; None if there was none.
     """
     if simulations.first_frame is not None:
@@ -161,7 +159,6 @@ class ObjectReader:
     def read(self, scene: bpy.types.Scene, subjects: Ints) -> tuple[Ints, Bools, NDArray[np.float64]]:
         """Read the objects of a scene, and return those of some subjects.
 
-        scene : Scene that contains the objects.
         subjects : (m,) int. Indices of the subjects to return.
         Returns index : (m,) int. Index of each object in `scene.objects`; -1 for a missing one.
         Returns is_shown : (m,) bool. Whether it exists, and is not hidden in all viewports.

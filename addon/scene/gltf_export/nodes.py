@@ -81,7 +81,6 @@ def exported_parts(
 ) -> list[ExportedPart]:
     """Split the vertices of a mesh by loose parts, if requested, and each by convex parts.
 
-    mesh : The mesh of a node.
     matrix : (4, 4) float64. World matrix of the node.
     splits_loose_parts : Whether each loose part is split by itself.
     fit : With the limits of each split.

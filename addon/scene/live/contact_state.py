@@ -115,7 +115,6 @@ class ContactTimes:
     """Intervals of a report's contacts, to evaluate at a frame. Static overlaps last for all time.
 
     count : Number of subjects n.
-    time : Range that was scanned.
     """
 
     def __init__(self, report: ContactReport, count: int, time: TimeSettings) -> None:
@@ -179,7 +178,6 @@ def find_touching_pairs(owned: OwnedShapes, pair_filter: PairFilter) -> Touching
     """Find the pairs of subjects, of those that the filter includes, with overlapping shapes.
 
     owned : Shapes of one kind.
-    pair_filter : For all subjects.
     """
     pairs = _touching(owned, pair_filter.includes)
     gaps = separation(owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]])

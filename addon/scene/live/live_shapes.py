@@ -199,9 +199,7 @@ class LiveSubjects:
         without `use_report`, or outside the range of the report, it is in contact if its `checked` shape
         overlaps one of another object.
 
-        depsgraph : Evaluated at the current frame.
         fit : Settings of subjects that have none of their own.
-        drawn : Shapes to return.
         checked : Shape that is tested for overlaps. It is returned, too.
         use_report : Whether contacts are those of the report, if the result has one.
         changed_uids : session_uids of objects whose vertices have changed since the last update; None to read

@@ -58,8 +58,6 @@ _Bone = tuple[str, str]
 def armature_roots(scene: bpy.types.Scene, subjects: Iterable[Subject]) -> dict[str, tuple[str, ...]]:
     """Find the subjects without a parent that are below one armature, or deformed by it.
 
-    scene : Scene of the objects.
-    subjects : Subjects with their parents.
     Returns roots : Ids of the subjects by the name of the armature. Only armatures with several such
         subjects.
     """
@@ -187,7 +185,6 @@ def find_subject_candidates(
 
     Returns singles : Objects, their parts, and merged collections.
     Returns groups : Instances of one object under one owner that are no parts.
-    Returns table : All that was visible.
     """
     collections = _merged_collections(scene)
     table = yield from read_instance_table(depsgraph, lambda item: _Role.of(item, collections, bone_weight))
@@ -317,9 +314,6 @@ def find_subjects(
 
     A merged collection is selected if any of its members is.
 
-    scene : Scene of the dependency graph.
-    depsgraph : Evaluated at the current frame.
-    selection : Filter of the visible objects.
     Returns subjects : Sorted by name, then by id. Empty if the scene has none and the selection names none.
     Returns skipped : Selected objects that are hidden, are colliders, or have no surface.
     Raises SceneError: for a collection that does not exist, or a pattern that matches no subject.
@@ -334,7 +328,6 @@ def find_in_parts(
     """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand.
 
     Returns subjects, skipped : As of `find_subjects`.
-    Returns table : All that was visible.
     """
     is_owner_selected = owner_filter(scene, selection)
     singles, groups, table = yield from find_subject_candidates(

@@ -55,8 +55,6 @@ def make_scan_settings(
 ) -> ScanPairs:
     """Make the settings of a scan from the pair settings of the user, and the ignored pairs of the file.
 
-    scene : Scene that contains the collections.
-    subjects : Subjects of the scan.
     parents : Id of the parent of each subject.
     settings : Names and collections of the pairs to test or skip.
     is_pair_named : Whether the subjects are two that the user chose, which are tested although one is the

@@ -60,7 +60,6 @@ class Identity(NamedTuple):
 
     owner, shown : session_uid of the object that instances the subject, and of the object that is visible.
     indices : Blender's persistent id of the instance.
-    members : Members of a merged subject.
     """
 
     owner: int

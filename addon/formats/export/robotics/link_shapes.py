@@ -160,9 +160,6 @@ LinkShape: TypeAlias = Sphere | Obb | Capsule | Cylinder | LinkHull
 def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) -> tuple[LinkShape, ...]:
     """Convert the shape of an object to the frame of its link.
 
-    entry : Object of a document.
-    frame : Frame of the object's link.
-    format : The format of the file.
     Returns shapes : tuple of LinkShape. One; several for a sphere tree, whose leaves they are, and for a
         compound; none for an object without such a shape. No size is 0.
     """

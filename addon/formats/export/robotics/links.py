@@ -39,9 +39,7 @@ class Link:
     name : See `link_names`.
     object_name, id : Of the object in the document.
     path : Indices of the links above, and of itself.
-    frame : LinkFrame
     shapes : In the link's frame; none if the response is "none".
-    response : CollisionResponse
     """
 
     name: str

@@ -24,7 +24,6 @@ from ..animated import updated_geometry_uids
 class PartRows(NamedTuple):
     """Vertices of the parts of a mesh.
 
-    vertices : Number of vertices of the mesh.
     rows : list of (k,) int. Rows of the vertices of each part, increasing.
     """
 

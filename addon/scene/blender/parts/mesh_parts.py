@@ -50,7 +50,6 @@ def bone_rows(evaluated: bpy.types.Object, modifiers: Modifiers, least_weight: f
     """Find the vertices of each bone of an evaluated object.
 
     evaluated : With an armature.
-    modifiers : Mesh to read.
     least_weight : A vertex belongs to the bone with its largest weight, the first of several. If this is
         below 1, it also belongs to all other bones for which its weight is not 0 and at least this, in single
         precision.

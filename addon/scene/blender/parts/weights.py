@@ -48,10 +48,7 @@ def group_weights(
 ) -> tuple[int, list[GroupWeights]]:
     """Copy the weights of vertex groups of an evaluated object.
 
-    evaluated : Evaluated mesh-like object.
     modifiers : Mesh to read. Modifiers can change weights, too.
-    groups : Indices of different groups.
-    Returns vertices : Number of vertices of the mesh.
     Returns weights : One for each of the groups.
     """
     with open_mesh(evaluated, modifiers) as mesh:
@@ -95,7 +92,6 @@ def selected_vertices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDAr
     modifiers that Edit Mode shows. If these add or remove vertices, positions are without modifiers.
 
     evaluated : Evaluated mesh object in Edit Mode.
-    modifiers : Mesh to read.
     Returns points : (n, 3) float32
     """
     item = evaluated.original
@@ -116,7 +112,6 @@ def group_vertices(
 ) -> NDArray[np.float32]:
     """Copy the vertices (n, 3) of a vertex group, in object space.
 
-    evaluated : Evaluated mesh-like object.
     modifiers : Mesh to read. Modifiers can change weights, too.
     group : Name of the group; empty for the active one.
     threshold : Least weight of a vertex, in single precision. Vertices of weight 0 are never part.
