@@ -128,12 +128,7 @@ def _json(convert: Callable[[dict[str, Any]], dict[str, Any]]) -> Parts:
     return lambda document, _: json_parts(convert(document))
 
 
-def _csv(document: dict[str, Any], options: ExportOptions) -> Iterator[str]:
-    return contacts_csv(document) if options.table == "contacts" else bounds_csv(document)
-
-
-def _gltf(document: dict[str, Any], options: ExportOptions) -> Iterator[str]:
-    return json_parts(gltf(document, options.gltf_extensions))
+_CSV = {"bounds": bounds_csv, "contacts": contacts_csv}
 
 
 def _robot_text(
@@ -154,14 +149,20 @@ FILE_FORMATS = (
         shapes=frozenset(SHAPE_TYPES),
         contents=_ENVELOPE | _CONTACTS | {"tracks"},
     ),
-    FileFormat("csv", "a table", "for a spreadsheet", ".csv", _csv, shapes=_VOLUMES, contents=_CONTACTS),
+    FileFormat(
+        *("csv", "a table", "for a spreadsheet", ".csv"),
+        parts=lambda document, options: _CSV[options.table](document),
+        shapes=_VOLUMES,
+        contents=_CONTACTS,
+    ),
     FileFormat(
         *("3dtiles", "a tileset", "for a 3D Tiles tileset", ".json", _json(tileset)),
         shapes=_VOLUMES,
         convention=TILES_SPACE,
     ),
     FileFormat(
-        *("gltf", "a glTF file", "for colliders", ".gltf", _gltf),
+        *("gltf", "a glTF file", "for colliders", ".gltf"),
+        parts=lambda document, options: json_parts(gltf(document, options.gltf_extensions)),
         shapes=_VOLUMES | {"hull", "compound"},
         contents=_ENVELOPE,
         convention=CONVENTIONS["gltf"],

@@ -189,22 +189,18 @@ def _made(kind: Any, **values: Any) -> Any:
 def _accessor(values: Any, component_type: int, type_name: str, target: int, **limits: list[float]) -> Any:
     from io_scene_gltf2.io.com import gltf2_io
 
+    try:
+        module = import_module("io_scene_gltf2.io.exp.binary_data")
+    except ImportError:  # its name in Blender 4.2
+        module = import_module("io_scene_gltf2.io.exp.gltf2_io_binary_data")
     return _made(
         gltf2_io.Accessor,
-        buffer_view=_binary_data()(values.tobytes(), target),
+        buffer_view=module.BinaryData(values.tobytes(), target),
         component_type=component_type,
         count=len(values),
         type=type_name,
         **limits,
     )
-
-
-def _binary_data() -> Any:
-    """Class of the exporter for bytes, whose module had another name in Blender 4.2."""
-    try:
-        return import_module("io_scene_gltf2.io.exp.binary_data").BinaryData
-    except ImportError:
-        return import_module("io_scene_gltf2.io.exp.gltf2_io_binary_data").BinaryData
 
 
 Node = Any

@@ -298,11 +298,6 @@ class LiveSubjects:
             self._fits.clear()
             self._has_settings[index] = found[index]
 
-    def _belong_to(self, uids: Collection[int]) -> Bools:
-        """Return which subjects (n,) come from the objects with these session_uids, or show them."""
-        array = np.array(list(uids), dtype=np.int64)
-        return np.isin(self.owners, array) | np.isin(self._shown_uids, array)
-
     def _read(
         self,
         depsgraph: bpy.types.Depsgraph,
@@ -319,7 +314,8 @@ class LiveSubjects:
         if changed_uids is not None:
             is_outdated[list(self._known)] = False
             if changed_uids:
-                is_outdated |= self._belong_to(changed_uids)
+                uids = list(changed_uids)
+                is_outdated |= np.isin(self.owners, uids) | np.isin(self._shown_uids, uids)
         refit: list[int] = []
         is_read = is_outdated | self._has_settings
         rows = np.flatnonzero(present & is_read).tolist()
