@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from ...core.fitting.quickhull import extreme_points
-from ...core.messages import counted, message, template
+from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, cross, dot, length
 from ...core.numeric.components import connected_components
 from ...formats.wording import quoted
@@ -128,26 +128,13 @@ def open_defect(surface: ObjectSurface) -> str:
     edges = surface.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     keys = edges.min(axis=1) * count + edges.max(axis=1)
     faces_at_edge = np.unique(keys, return_counts=True)[1]
-    defects = (
-        (
-            faces_at_edge == 1,
-            template("is not closed: there is {count} edge with one face only"),
-            template("is not closed: there are {count} edges with one face only"),
-        ),
-        (
-            faces_at_edge > 2,
-            template("is not closed: there is {count} edge with more than two faces"),
-            template("is not closed: there are {count} edges with more than two faces"),
-        ),
-        (
-            ~used,
-            template("is not closed: there is {count} vertex without faces"),
-            template("is not closed: there are {count} vertices without faces"),
-        ),
-    )
-    for is_wrong, one, many in defects:
+    for is_wrong, text in (
+        (faces_at_edge == 1, template("is not closed: it has edges with one face only ({count})")),
+        (faces_at_edge > 2, template("is not closed: it has edges with more than two faces ({count})")),
+        (~used, template("is not closed: it has vertices without faces ({count})")),
+    ):
         if is_wrong.any():
-            return counted(int(is_wrong.sum()), one, many)
+            return message(text, count=int(is_wrong.sum()))
     return ""
 
 
@@ -380,30 +367,12 @@ def outside_problem(
     outside = vertices_outside(source.points, volumes, source.rounding + max(roundings))
     if not outside.vertices:
         return None
-    if len(shapes) == 1:
-        singular = (
-            "{count} of {total} vertices is outside of {collider}, by up to {distance} (vertex {vertex})"
-        )
-        plural = (
-            "{count} of {total} vertices are outside of {collider}, by up to {distance} (vertex {vertex})"
-        )
-    else:
-        singular = (
-            "{count} of {total} vertices is outside of all its {colliders} colliders, by up to {distance} "
+    text = "has {count} of {total} vertices outside of {collider}, by up to {distance} (vertex {vertex})"
+    if len(shapes) > 1:
+        text = (
+            "has {count} of {total} vertices outside of all its {colliders} colliders, by up to {distance} "
             "(vertex {vertex})"
         )
-        plural = (
-            "{count} of {total} vertices are outside of all its {colliders} colliders, by up to {distance} "
-            "(vertex {vertex})"
-        )
-    text = counted(
-        outside.vertices,
-        singular,
-        plural,
-        total=len(source.points),
-        collider=name,
-        colliders=len(shapes),
-        distance=f"{outside.distance:.6g}",
-        vertex=outside.vertex,
-    )
-    return text, outside
+    values: dict[str, object] = {"count": outside.vertices, "total": len(source.points)}
+    values |= {"collider": name, "colliders": len(shapes)}
+    return message(text, **values, distance=f"{outside.distance:.6g}", vertex=outside.vertex), outside
