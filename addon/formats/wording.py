@@ -41,9 +41,8 @@ def valid_text(text: str) -> str:
         return text
     try:
         return os.fsencode(text).decode("utf-8", "backslashreplace")
-    except (
-        UnicodeEncodeError
-    ):  # a surrogate that stands for no byte, or a text beyond the encoding of file names
+    except UnicodeEncodeError:
+        # A surrogate that stands for no byte, or a text beyond the encoding of file names.
         return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -376,10 +376,7 @@ class Selection:
     """
 
     patterns: tuple[str, ...] = declare(
-        (),
-        Patterns(),
-        "only objects that match PATTERN (repeatable)",
-        name="objects",
+        (), Patterns(), "only objects that match PATTERN (repeatable)", name="objects"
     )
     collection: str | None = declare(None, Name(), "only objects in this collection and its children")
     selected_only: bool = False
@@ -493,9 +490,7 @@ class BoundsSettings:
     envelope: bool = switch("add a box and a sphere that enclose each object over --frames")
     tracks: bool = switch("add the box and the sphere of each object at each of --frames")
     frames: tuple[float, float, float] | None = declare(
-        None,
-        FrameSpan(),
-        "frames of envelopes, tracks and bones (default: the scene's frame range)",
+        None, FrameSpan(), "frames of envelopes, tracks and bones (default: the scene's frame range)"
     )
 
 
@@ -519,9 +514,7 @@ class ContactSettings(PairSettings):
     )
     fit: FitSettings = field(default_factory=FitSettings)
     frames: tuple[float, float, float] | None = declare(
-        None,
-        FrameSpan(),
-        "frames to scan (default: the scene's frame range)",
+        None, FrameSpan(), "frames to scan (default: the scene's frame range)"
     )
     motion: MotionKind = declare(
         "adaptive",

@@ -35,14 +35,7 @@ from .model import (
     TimeSettings,
     response_of,
 )
-from .objects import (
-    OBJECTS_AT_ONCE,
-    WrittenEntries,
-    object_members,
-    read_objects,
-    read_track,
-    written_tracks,
-)
+from .objects import OBJECTS_AT_ONCE, WrittenEntries, object_members, read_objects, read_track, written_tracks
 
 
 def _write_partial(partial: Partial) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _OTHER_KEYWORDS = frozenset({"$schema", "$comment", "$id", "$defs", "title", "description", "examples"}) | {
-    *("type", "minItems", "maxItems"),
+    *("type", "minItems", "maxItems")
 }
 """Annotations, and keywords that are tested before the others."""
 _RULES: Mapping[str, tuple[Callable[[Any, Any], bool], str]] = {

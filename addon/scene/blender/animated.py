@@ -79,8 +79,7 @@ TRANSFORM = _switch(
 )
 """All of an object but what neither its matrix nor its visibility depends on. Bones do not move it."""
 BONE_TRANSFORMS = _switch(
-    rf"{_BONE}\..*",
-    unrelated=rf"{_BONE}\.(?:bbone_|color|custom_shape|hide|ik_|lock_|select|use_custom).*",
+    rf"{_BONE}\..*", unrelated=rf"{_BONE}\.(?:bbone_|color|custom_shape|hide|ik_|lock_|select|use_custom).*"
 )
 """All of bones but what their matrices do not depend on without constraints and segments."""
 BONE_CONSTRAINTS = _switch(rf"{_BONE}\.constraints\[.*")

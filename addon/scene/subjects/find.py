@@ -412,10 +412,7 @@ def _subjects(
 
 
 def _without_bounds(
-    scene: bpy.types.Scene,
-    depsgraph: bpy.types.Depsgraph,
-    table: InstanceTable[Any],
-    shown: Collection[str],
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], shown: Collection[str]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the owner's full name, name and reason of what gets no bounds.
 
