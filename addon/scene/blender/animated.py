@@ -197,17 +197,8 @@ _SIMULATED = frozenset({"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "PARTICL
 _SIMULATION_NODES = ("GeometryNodeSimulationInput", "GeometryNodeSimulationOutput")
 _DEPENDENCY_TYPES = frozenset(
     {
-        "ARMATURE",
-        "COLLECTION",
-        "CURVE",
-        "CURVES",
-        "KEY",
-        "LATTICE",
-        "MESH",
-        "META",
-        "NODETREE",
-        "OBJECT",
-        "PARTICLE",
+        *("ARMATURE", "COLLECTION", "CURVE", "CURVES", "KEY", "LATTICE"),
+        *("MESH", "META", "NODETREE", "OBJECT", "PARTICLE"),
     }
 )
 """Types of data-blocks through which one object can depend on another."""

@@ -123,7 +123,7 @@ def _read_skin(
         if each.name in armature.bones and armature.bones[each.name].use_deform
     }
     vertices, weights = group_weights(item, "base", list(groups))
-    used = {name: each for name, each in zip(groups.values(), weights, strict=True) if len(each.rows)}
+    used = {name: each for name, each in zip(groups.values(), weights, strict=True) if len(each[0])}
     rows = [*(index_of.get((mesh.armature, name), -1) for name in used), index_of.get(mesh.uid, -1)]
     in_armature = _place_in_armature(transforms, rows[-1], index_of.get(mesh.armature, -1))
     bones = [armature.bones[name] for name in used]

@@ -118,28 +118,31 @@ class ParentFinder:
 
     def parent_of(self, subject: Subject) -> str | None:
         """Return the id of the nearest ancestor; None without one, as for a merged collection."""
+        found = next(filter(None, self._ancestors(subject)), None)
+        return None if found == subject.id else found  # its own: a member of the subject itself
+
+    def _ancestors(self, subject: Subject) -> Iterator[str | None]:
+        """Yield the ids of the ancestors, the nearest first; None for one that is no subject."""
         if subject.members and not subject.key[2]:
-            return None
+            return
         if subject.bone and (armature := self._armature_of_mesh.get(subject.key[1])) is not None:
             for _, name in self._above(armature, subject.bone):
-                if (subject.key, name) in self._of_mesh:
-                    return self._of_mesh[subject.key, name]
-        name, found = subject.key[0], None
+                yield self._of_mesh.get((subject.key, name))
+        name = subject.key[0]
         item = None if subject.key[2] or subject.members else self._objects.get(name)
         if self._of_bone and item is not None and (armature := armature_of(item)) is not None:
             # Bones above all bones that may deform its vertices, the nearest first.
             bones = [subject.bone] if subject.bone else deform_bones(item)
             chains = [self._above(armature, each) for each in bones] or [()]
             common = [bone for bone in chains[0] if all(bone in chain for chain in chains[1:])]
-            found = self._first_of(common, subject)
-        if found is None and subject.key[2]:
-            found = self._whole.get((name, name, ()))
-        while found is None and (item := self._objects.get(name)) is not None and item.parent is not None:
+            yield self._first_of(common, subject)
+        if subject.key[2]:
+            yield self._whole.get((name, name, ()))
+        while (item := self._objects.get(name)) is not None and item.parent is not None:
             if (parent := _parent_bone(item)) is not None:
-                found = self._first_of([parent, *self._above(item.parent, item.parent_bone)], subject)
+                yield self._first_of([parent, *self._above(item.parent, item.parent_bone)], subject)
             name = full_name_of(item.parent)
-            found = self._whole.get((name, name, ())) if found is None else found
-        return None if found == subject.id else found  # its own: a member of the subject itself
+            yield self._whole.get((name, name, ()))
 
     def _first_of(self, bones: Iterable[_Bone], subject: Subject) -> str | None:
         """Return the id of the first subject of several bones that is not that of the object of another."""

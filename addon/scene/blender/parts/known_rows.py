@@ -36,25 +36,9 @@ _MOST_MESHES = 64
 
 _MOVING_ONLY = frozenset(
     {
-        "ARMATURE",
-        "CAST",
-        "CLOTH",
-        "COLLISION",
-        "CORRECTIVE_SMOOTH",
-        "CURVE",
-        "DISPLACE",
-        "HOOK",
-        "LAPLACIANDEFORM",
-        "LAPLACIANSMOOTH",
-        "LATTICE",
-        "MESH_DEFORM",
-        "SHRINKWRAP",
-        "SIMPLE_DEFORM",
-        "SMOOTH",
-        "SOFT_BODY",
-        "SURFACE_DEFORM",
-        "WARP",
-        "WAVE",
+        *("ARMATURE", "CAST", "CLOTH", "COLLISION", "CORRECTIVE_SMOOTH", "CURVE", "DISPLACE", "HOOK"),
+        *("LAPLACIANDEFORM", "LAPLACIANSMOOTH", "LATTICE", "MESH_DEFORM", "SHRINKWRAP", "SIMPLE_DEFORM"),
+        *("SMOOTH", "SOFT_BODY", "SURFACE_DEFORM", "WARP", "WAVE"),
     }
 )
 """Modifiers that move vertices, and change neither their number nor their weights."""
