@@ -7,7 +7,8 @@ these, with the version of documents.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -18,6 +19,7 @@ from ...core import Aabb, ContactReport, ConvexHull, Shape, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
 from ...core.messages import template
 from ...core.numeric.arrays import Floats, Ints
+from ...core.shapes import VOLUMES
 from ..shape_members import SHAPE_TYPES
 from ..spaces import Space
 
@@ -192,7 +194,7 @@ class ObjectColumns(NamedTuple):
     def of(cls, objects: Sequence[ObjectBounds]) -> ObjectColumns:
         columns: dict[str, Any] = {name: [getattr(entry, name) for entry in objects] for name in cls._fields}
         for name, size in (("translation", 3), ("rotation", 4), ("scale", 3)):
-            columns[name] = _stacked(columns[name], size)
+            columns[name] = np.array(columns[name], dtype=np.float64).reshape(-1, size)
         for name in SHAPE_GROUPS:
             columns[name] = shape_columns(columns[name])
         return cls(**columns)
@@ -215,30 +217,20 @@ SHAPE_GROUPS = ("local", "world", "envelope", "local_envelope")
 """Attributes of objects that are shapes."""
 
 
-def _stacked(rows: Sequence[Any], *shape: int) -> Floats:
-    return np.array(rows, dtype=np.float64).reshape(-1, *shape)
-
-
-def shape_columns(groups: Sequence[Sequence[DocumentShape]]) -> dict[str, ShapeColumn]:
+def shape_columns(groups: Iterable[Sequence[DocumentShape]]) -> dict[str, ShapeColumn]:
     """Collect the shapes of each object by type."""
+    of_type: dict[type, list[tuple[int, Any]]] = defaultdict(list)
+    for row, group in enumerate(groups):
+        for shape in group:
+            of_type[type(shape)].append((row, shape))
     columns = {}
     for key, shape_type in SHAPE_TYPES.items():
-        pairs = [
-            (row, shape)
-            for row, shapes in enumerate(groups)
-            for shape in shapes
-            if isinstance(shape, shape_type)
-        ]
-        if not pairs:
-            continue
-        shapes: Any = [shape for _, shape in pairs]
-        if not issubclass(shape_type, Compound | ConvexHull | SphereTree):
-            batched: Any = shape_type
-            fields = batched.field_shapes.items()
-            shapes = batched.unchecked(
-                *(_stacked([getattr(shape, name) for shape in shapes], *tail) for name, tail in fields)
-            )
-        columns[key] = ShapeColumn(np.array([row for row, _ in pairs]), shapes)
+        if shape_type in of_type:
+            rows, shapes = zip(*of_type[shape_type], strict=True)
+            if key in VOLUMES:
+                fields = ([getattr(shape, name) for shape in shapes] for name in shape_type.field_shapes)
+                shapes = shape_type.unchecked(*map(np.array, fields))
+            columns[key] = ShapeColumn(np.array(rows), shapes)
     return columns
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from typing import Any, TypeVar
 
 import numpy as np
@@ -134,13 +135,12 @@ class WrittenEntries(Sequence[dict[str, Any]]):
                 continue
             entries = self.entries[begin:stop]
             restored = [restore_source_numbers(entry, self.space) for entry in entries]
-            changed = [entry for entry, source in zip(entries, restored, strict=True) if source is None]
-            unchanged = [source for source in restored if source is not None]
-            of_changed, of_unchanged = (
-                iter(convert(self.members(group, space), len(group)) if group else ())
-                for group, space in ((changed, self.space), (unchanged, IDENTITY_SPACE))
-            )
-            yield from (next(of_changed if source is None else of_unchanged) for source in restored)
+            pairs = zip(restored, entries, strict=True)
+            for is_changed, run in groupby(pairs, key=lambda pair: pair[0] is None):
+                found = [entry if is_changed else source for source, entry in run]
+                yield from convert(
+                    self.members(found, self.space if is_changed else IDENTITY_SPACE), len(found)
+                )
 
 
 def _turned(objects: ObjectColumns, axes: Floats) -> ObjectColumns:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import bpy
@@ -184,13 +184,6 @@ def may_sweep(fit: FitSettings) -> bool:
     )
 
 
-@cache
-def _enclosing_geodesic() -> NDArray[np.float32]:
-    """Points (642, 3) whose hull encloses a ball of radius 1; they are 0.5 % farther out."""
-    sphere = geodesic_directions(8)
-    return (sphere.vectors / sphere.covering_cosine * (1 + 1e-6)).astype(np.float32)
-
-
 OverrideShape: TypeAlias = Literal["box", "sphere"]
 
 
@@ -218,9 +211,11 @@ class Override(NamedTuple):
     @property
     def enclosing_points(self) -> NDArray[np.float32]:
         """Points (n, 3) whose hull encloses the shape; around a sphere they are 0.5 % farther out."""
-        return (
-            self.corners if self.shape == "box" else self.center + _enclosing_geodesic() * self.half_extents
-        )
+        if self.shape == "box":
+            return self.corners
+        sphere = geodesic_directions(8)
+        points = sphere.vectors / sphere.covering_cosine * (1 + 1e-6)
+        return self.center + points.astype(np.float32) * self.half_extents
 
     @property
     def corners(self) -> NDArray[np.float32]:

@@ -90,7 +90,6 @@ class ParentFinder:
     def __init__(self, selected: Sequence[Subject], scene: bpy.types.Scene) -> None:
         """Prepare to find ancestors among single subjects of a scene, which have ids."""
         self._objects = {full_name_of(item): item for item in scene.objects}
-        self._bones_above: dict[str, dict[str, tuple[_Bone, ...]]] = {}
         # The first selected part of an object that is split by loose parts represents it as a parent.
         self._whole: dict[InstanceKey, str] = {}
         self._of_mesh: dict[tuple[InstanceKey, str], str] = {}
@@ -126,21 +125,21 @@ class ParentFinder:
         if subject.members and not subject.key[2]:
             return
         if subject.bone and (armature := self._armature_of_mesh.get(subject.key[1])) is not None:
-            for _, name in self._above(armature, subject.bone):
+            for _, name in _bones_above(armature, subject.bone):
                 yield self._of_mesh.get((subject.key, name))
         name = subject.key[0]
         item = None if subject.key[2] or subject.members else self._objects.get(name)
         if self._of_bone and item is not None and (armature := armature_of(item)) is not None:
             # Bones above all bones that may deform its vertices, the nearest first.
             bones = [subject.bone] if subject.bone else deform_bones(item)
-            chains = [self._above(armature, each) for each in bones] or [()]
+            chains = [list(_bones_above(armature, each)) for each in bones] or [[]]
             common = [bone for bone in chains[0] if all(bone in chain for chain in chains[1:])]
             yield self._first_of(common, subject)
         if subject.key[2]:
             yield self._whole.get((name, name, ()))
         while (item := self._objects.get(name)) is not None and item.parent is not None:
             if (parent := _parent_bone(item)) is not None:
-                yield self._first_of([parent, *self._above(item.parent, item.parent_bone)], subject)
+                yield self._first_of([parent, *_bones_above(item.parent, item.parent_bone)], subject)
             name = full_name_of(item.parent)
             yield self._whole.get((name, name, ()))
 
@@ -155,18 +154,13 @@ class ParentFinder:
         armatures = ((item, armature_of(item)) for item in bpy.data.objects)
         return {full_name_of(item): armature for item, armature in armatures if armature is not None}
 
-    def _above(self, armature: bpy.types.Object, name: str) -> tuple[_Bone, ...]:
-        """Return the bones above a bone of an armature, the nearest first."""
-        full_name, data = full_name_of(armature), armature.data
-        if full_name not in self._bones_above:
-            bones: Any = () if data is None else data.bones
-            above: dict[str, tuple[_Bone, ...]] = {}
-            # Blender lists each bone after its parent. `parent_recursive` would read all ancestors of each.
-            for bone in bones:
-                parent = bone.parent
-                above[bone.name] = () if parent is None else ((full_name, parent.name), *above[parent.name])
-            self._bones_above[full_name] = above
-        return self._bones_above[full_name].get(name, ())
+
+def _bones_above(armature: bpy.types.Object, name: str) -> Iterator[_Bone]:
+    """Yield the bones above a bone of an armature, the nearest first."""
+    data: Any = armature.data
+    bone, owner = None if data is None else data.bones.get(name), full_name_of(armature)
+    while bone is not None and (bone := bone.parent) is not None:
+        yield owner, bone.name
 
 
 def _parent_bone(item: bpy.types.Object) -> _Bone | None:

@@ -154,11 +154,9 @@ class SubjectList(Sequence[Subject]):
         return len(self._numbers)
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[row] for row in range(*index.indices(len(self)))]
-        row = index if index >= 0 else len(self) + index
-        if not 0 <= row < len(self):
-            raise IndexError(index)
+        row = range(len(self))[index]
+        if isinstance(row, range):
+            return [self[each] for each in row]
         number = self._numbers[row]
         if self._group_of[row] < 0:
             return self._singles[number]
