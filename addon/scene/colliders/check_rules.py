@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ...core import Capsule
 from ...core.fitting.quickhull import extreme_points
 from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, cross, dot, length
@@ -194,13 +195,14 @@ def unreal_sphere(surface: ObjectSurface) -> tuple[RoundVolume, str]:
     points, slack = surface.points, 2 * surface.rounding
     low, high = points.min(axis=0), points.max(axis=0)
     center, sides = (low + high) / 2, high - low
-    sphere = RoundVolume(center, np.zeros(3), float(sides.max()) / 2)
+    radius = float(sides.max()) / 2
+    sphere = RoundVolume(Capsule(center, np.array([0.0, 0.0, 1.0]), 0.0, radius))
     if sides.max() - sides.min() > _UNEVEN * sides.max() + slack:
         return sphere, _with_range(template("the box around it has sides from {least} to {most}"), sides)
     radii = length(points - center)
     # Unreal skips a vertex in the center.
     radii = radii[radii > 1e-4 * radii.max()]
-    if radii.max() - radii.min() > _UNEVEN * sphere.radius + slack:
+    if radii.max() - radii.min() > _UNEVEN * radius + slack:
         text = template("its vertices are at distances from {least} to {most} from its center")
         return sphere, _with_range(text, radii)
     return sphere, ""
@@ -222,7 +224,7 @@ def unreal_capsule(surface: ObjectSurface) -> tuple[RoundVolume, str]:
     along = offset @ axis
     radius = float(length(offset - along[:, None] * axis).max())
     half = max(total / 2 - radius, 0.0)
-    capsule = RoundVolume(middle, half * axis, radius)
+    capsule = RoundVolume(Capsule(middle, axis, half, radius))
     distances = length(offset - np.clip(along, -half, half)[:, None] * axis)
     if np.abs(distances - radius).max() > _UNEVEN * radius + 2 * surface.rounding:
         text = template("its vertices are at distances from {least} to {most} from its axis")

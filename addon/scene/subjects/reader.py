@@ -199,13 +199,10 @@ class SubjectReader:
         if np.array_equal(group[rows], self._group) and np.array_equal(ids, known):
             found[rows] = self._subjects
         elif len(rows):
-            every = np.column_stack(
-                [np.concatenate([self._group, group[rows]]), np.concatenate([known, ids])]
-            )
-            code = np.unique(every, axis=0, return_inverse=True)[1].reshape(-1)
-            subject_of = np.full(len(every), -1, dtype=np.int64)
-            subject_of[code[: len(known)]] = self._subjects
-            found[rows] = subject_of[code[len(known) :]]
+            pairs = (self._group, known), (group[rows], ids)
+            of_known, wanted = ([row.tobytes() for row in np.column_stack(pair)] for pair in pairs)
+            subject_of = dict(zip(of_known, self._subjects.tolist(), strict=True))
+            found[rows] = [subject_of.get(key, -1) for key in wanted]
         for row, key in table.rows_with(self._singles).items():
             found[row] = self._singles[key]
         return found
@@ -226,10 +223,8 @@ class SubjectReader:
         subject_of = self.subjects_of(table)
         for rows, item in meshes_at(depsgraph, table, np.flatnonzero(subject_of >= 0)):
             # All vertices of whole objects or instances, or their override.
-            subjects, shown, fit = subject_of[rows], item.instance.object, self._settings
-            overrides: tuple[Override, ...] = ()
-            if has_own_settings(shown.original) and not is_made_by_nodes(item.key):
-                fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
+            subjects, shown = subject_of[rows], item.instance.object
+            fit, overrides = self._settings_of(item)
             if overrides:
                 points = NO_POINTS if fit.vertex_group else overrides[0].points
                 radius, triangles = overrides[0].radius, NO_TRIANGLES
@@ -248,16 +243,20 @@ class SubjectReader:
                 yield from self._read_parts(item, indices)
         yield from (self.merged_geometry(index, vertices) for index, vertices in members.items())
 
+    def _settings_of(self, item: VisibleInstance) -> tuple[FitSettings, tuple[Override, ...]]:
+        """Return settings and overrides of what an instance shows; what nodes make has none of its own."""
+        original = item.instance.object.original
+        if is_made_by_nodes(item.key) or not has_own_settings(original):
+            return self._settings, ()
+        return object_fit_settings(original, self._settings), read_overrides(original)
+
     def singles(self, depsgraph: bpy.types.Depsgraph) -> Iterator[SubjectGeometry]:
         for shared in self.geometries(depsgraph):
             yield from shared.singles()
 
     def read_member(self, item: VisibleInstance, merged: int) -> _Vertices:
         """Read the vertices and triangles of a member of a merged subject, in world space."""
-        shown, fit = item.instance.object, self._settings
-        overrides: tuple[Override, ...] = ()
-        if not is_made_by_nodes(item.key):
-            fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
+        shown, (fit, overrides) = item.instance.object, self._settings_of(item)
         if overrides and fit.vertex_group is None:
             points, triangles = np.concatenate([each.enclosing_points for each in overrides]), NO_TRIANGLES
         else:
@@ -278,7 +277,7 @@ class SubjectReader:
     def _read_parts(self, item: VisibleInstance, indices: Sequence[int]) -> Iterator[SubjectGeometry]:
         """Read those loose parts, bones or overrides of an object or instance that are subjects."""
         shown, matrix = item.instance.object, world_matrix(item)
-        fit, overrides = object_fit_settings(shown.original, self._settings), read_overrides(shown.original)
+        fit, overrides = self._settings_of(item)
         parts = {index: part for index in indices if (part := self.assembled[index].part) is not None}
         if overrides:
             for index, number in parts.items():
