@@ -281,8 +281,8 @@ def object_values(members: Members, count: int) -> list[dict[str, Any]]:
 
 
 _Texts: TypeAlias = tuple[str, list[list[str]], Ints]
-"""Texts of values (n,): a template that takes a text of each of several lists of n texts, these lists, and the
-lengths on one line; 0 for values that are omitted."""
+"""Texts of values (n,): a template that takes a text of each of several lists of n texts, these lists, and
+the lengths on one line; 0 for values that are omitted."""
 
 
 def object_texts(members: Members, count: int, indent: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from string import Formatter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
@@ -408,39 +408,29 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
             setattr(item, key, value)
 
 
-class _ParentPlacement(NamedTuple):
-    """Transform of a collider that has children.
-
-    local, world : matrices below its parent, and in the world
-    is_plain : whether its own transform alone places it below its parent: no bone parent, no constraints
-    """
-
-    parent: bpy.types.Object | None
-    local: Matrix
-    world: Matrix
-    is_plain: bool
+_Placement: TypeAlias = tuple[bpy.types.Object | None, Matrix, Matrix, bool]
+"""Parent of a collider that has children, its matrices below the parent and in the world, and whether its own
+transform alone places it there: it has no bone as its parent, and no constraints."""
 
 
-def _placement_of(item: bpy.types.Object) -> _ParentPlacement:
-    return _ParentPlacement(
-        item.parent,
-        item.matrix_parent_inverse @ item.matrix_basis if item.parent else item.matrix_basis.copy(),
-        item.matrix_world.copy(),
-        item.parent_type == "OBJECT" and not item.constraints,
-    )
+def _placement_of(item: bpy.types.Object) -> _Placement:
+    local = item.matrix_parent_inverse @ item.matrix_basis if item.parent else item.matrix_basis.copy()
+    is_plain = item.parent_type == "OBJECT" and not item.constraints
+    return item.parent, local, item.matrix_world.copy(), is_plain
 
 
 def _inverse_in_place(
-    child: bpy.types.Object, before: _ParentPlacement, parent: bpy.types.Object | None, basis: Matrix
+    child: bpy.types.Object, before: _Placement, parent: bpy.types.Object | None, basis: Matrix
 ) -> Matrix:
     """Parent-inverse matrix of a child of a collider that keeps it in place.
 
     Before, the collider was placed as `before`. Now what the child is below has a parent and a basis matrix.
     """
-    if before.is_plain and before.parent == parent:
-        old, now = before.local, basis
+    parent_before, local, world, is_plain = before
+    if is_plain and parent_before == parent:
+        old, now = local, basis
     else:
-        old, now = before.world, parent.matrix_world @ basis if parent else basis
+        old, now = world, parent.matrix_world @ basis if parent else basis
     inverse = child.matrix_parent_inverse.copy()
     return inverse if old == now else now.inverted_safe() @ old @ inverse
 

@@ -106,18 +106,6 @@ class InstanceGroup(NamedTuple):
     indices: NDArray[np.int64]
 
 
-class SubjectColumns(NamedTuple):
-    """Attributes of several subjects that documents show, see `Subject`."""
-
-    ids: list[str]
-    names: list[str]
-    kinds: list[str]
-    parents: list[str | None]
-    overrides: list[str | None]
-    bones: list[str | None]
-    bone_weights: list[float | None]
-
-
 @dataclass(eq=False, repr=False)
 class SubjectList(Sequence[Subject]):
     """Subjects as a sequence, each made on access. An instance takes some 20 bytes.
@@ -215,8 +203,8 @@ class SubjectList(Sequence[Subject]):
         rows[starts[self._group_of[inside]] + self._numbers[inside]] = inside
         return self._groups, rows
 
-    def columns(self, rows: Ints) -> SubjectColumns:
-        """Return the attributes of some subjects (m,), without making the subjects."""
+    def columns(self, rows: Ints) -> dict[str, list[Any]]:
+        """Return the attributes of some subjects (m,) that documents show, without making the subjects."""
         group_of, numbers = self._group_of[rows].tolist(), self._numbers[rows].tolist()
         templates = [group.template for group in self._groups]
         both = list(zip(group_of, numbers, strict=True))
@@ -232,8 +220,7 @@ class SubjectList(Sequence[Subject]):
                 for row, name, source, group in zip(rows.tolist(), names, sources, group_of, strict=True)
             ]
         attributes = ("kind", "parent", "override", "bone", "bone_weight")
-        columns = (list(map(attrgetter(name), sources)) for name in attributes)
-        return SubjectColumns(ids, names, *columns)
+        return {"id": ids, "name": names, **{key: list(map(attrgetter(key), sources)) for key in attributes}}
 
     def rows_of(self, keys: Collection[InstanceKey]) -> dict[InstanceKey, int]:
         """Return the rows of those subjects that have some keys, as of whole objects and instances."""
