@@ -333,8 +333,8 @@ def _stable_axes(axes: Floats) -> Floats:
 
 def _rounded_quaternions(quaternions: Floats) -> Floats:
     """Quaternions (n, 4), (x, y, z, w), rounded; of the two that are the same rotation, that with w >= 0."""
-    unique: Floats = quaternions * np.where(quaternions[:, 3:] < 0, -1.0, 1.0)
-    return unique.round(_ROTATION_DECIMALS)
+    signs = np.where(quaternions[:, 3:] < 0, -1.0, 1.0)
+    return np.asarray(np.around(quaternions * signs, _ROTATION_DECIMALS))
 
 
 def read_objects(

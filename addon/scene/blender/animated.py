@@ -133,8 +133,7 @@ def turning_times(depsgraph: bpy.types.Depsgraph, times: Sequence[float]) -> lis
     after = np.clip(np.searchsorted(given, turns), 1, len(given) - 1)
     is_between = (turns > given[after - 1] + _NEAR) & (turns < given[after] - _NEAR)
     turns = turns[is_between & (np.abs(turns - np.round(turns)) > _NEAR)]
-    result: list[float] = turns[np.diff(turns, prepend=-np.inf) > _NEAR].tolist()
-    return result
+    return list(turns[np.diff(turns, prepend=-np.inf) > _NEAR].tolist())
 
 
 def _turns_of(user: Any, span: tuple[float, float]) -> Iterator[Floats]:

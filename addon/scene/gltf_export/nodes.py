@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from inspect import signature
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import bpy
 import numpy as np
@@ -65,15 +65,9 @@ _VERTICES, _INDICES = 34962, 34963
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
-class ExportedPart(NamedTuple):
-    """Points of a part of a mesh, in the space of its node.
-
-    points : (n, 3) float32, or float64 for a convex part
-    rounding : Largest error of the points in the world.
-    """
-
-    points: NDArray[Any]
-    rounding: float = 0.0
+ExportedPart: TypeAlias = tuple[NDArray[Any], float]
+"""Points (n, 3) of a part of a mesh, in the space of its node, float32, or float64 of a convex part; and
+their largest error in the world."""
 
 
 def exported_parts(
@@ -88,7 +82,7 @@ def exported_parts(
     """
     points = np.concatenate([_positions(mesh, primitive) for primitive in mesh.primitives])
     if fit.parts == 1 and not splits_loose_parts:
-        return [ExportedPart(points)]
+        return [(points, 0.0)]
     triangles = _triangles(mesh)
     groups = [np.arange(len(points))]
     if splits_loose_parts:
@@ -98,8 +92,8 @@ def exported_parts(
         labels = connected_components(int(welded.max(initial=-1)) + 1, edges)
         groups = rows_by_label(np.asarray(labels[welded]))
     if fit.parts == 1:
-        return [ExportedPart(points[rows]) for rows in groups]
-    parts = []
+        return [(points[rows], 0.0) for rows in groups]
+    parts: list[ExportedPart] = []
     for rows in groups:
         place = np.full(len(points), -1, dtype=np.int32)
         place[rows] = np.arange(len(rows))
@@ -108,7 +102,7 @@ def exported_parts(
         if len(faces):
             split = split_points(points[rows], faces, matrix[:3, :3], fit)
         rounding = cut_rounding(points[rows], matrix[:3, :3]) if len(split) > 1 else 0.0
-        parts += [ExportedPart(part, rounding) for part in split]
+        parts += [(part, rounding) for part in split]
     return parts
 
 
@@ -258,12 +252,12 @@ class _Export:
         padding : Length in world units.
         Raises CollisionBoundsError: if there is no such hull.
         """
-        points = part.points
+        points, rounding = part
         require_finite(points, "vertices")
         axes = node_matrix(np.zeros(3), frame.rotation, frame.scale)[:3, :3]
         local = _to_frame(axes, points)
         # The frame has the unit of the world, as the rounding has.
-        slack = _slack(local, points, linear, axes, frame) + part.rounding
+        slack = _slack(local, points, linear, axes, frame) + rounding
         # A power of two, so that it is equal for all nodes with the same scale, however they are rotated.
         slack = float(2.0 ** np.ceil(np.log2(2 * slack))) if slack else 0.0
         key = points.tobytes(), axes.tobytes(), padding, slack
@@ -281,26 +275,21 @@ class _Export:
         placed, mesh = collider
         extensions = {}
         for each in self.settings.extensions:
-            geometry = collider_geometry(each, placed.shape, mesh, partial(_shape_of_root, each))
-            body = body_extension(each, geometry, response, partial(self._entry, each))
-            extensions[BODY_EXTENSIONS[each]] = Extension(BODY_EXTENSIONS[each], body, required=False)
+            in_shapes = partial(self._entry, SHAPE_EXTENSIONS[each], "shapes")
+            name_of_body = BODY_EXTENSIONS[each]
+            geometry = collider_geometry(each, placed.shape, mesh, in_shapes)
+            body = body_extension(each, geometry, response, partial(self._entry, name_of_body))
+            extensions[name_of_body] = Extension(name_of_body, body, required=False)
         transform = placed.transform_properties()
         return _made(gltf2_io.Node, name=name, children=[], extensions=extensions, **transform)
 
-    def _entry(self, extension: GltfExtension, key: str, content: dict[str, Any]) -> Any:
+    def _entry(self, extension: str, key: str, content: dict[str, Any]) -> Any:
         from io_scene_gltf2.io.com.gltf2_io_extensions import ChildOfRootExtension
 
         place = extension, key, str(content)
         if place not in self._entries:
-            name = BODY_EXTENSIONS[extension]
-            self._entries[place] = ChildOfRootExtension([key], name, content, required=False)
+            self._entries[place] = ChildOfRootExtension([key], extension, dict(content), required=False)
         return self._entries[place]
-
-
-def _shape_of_root(extension: GltfExtension, shape: dict[str, Any]) -> Any:
-    from io_scene_gltf2.io.com.gltf2_io_extensions import ChildOfRootExtension
-
-    return ChildOfRootExtension(["shapes"], SHAPE_EXTENSIONS[extension], dict(shape), required=False)
 
 
 def add_colliders(
@@ -386,7 +375,7 @@ def _colliders(
     groups: list[tuple[ExportedShape, float, list[ExportedPart]]] = []
     for override in overrides:
         x, y, z = override.points.T
-        part = ExportedPart(np.stack([x, z, -y] if settings.y_up else [x, y, z], axis=1))
+        part = np.stack([x, z, -y] if settings.y_up else [x, y, z], axis=1), 0.0
         groups.append(("sphere" if override.shape == "sphere" else "obb", override.radius, [part]))
     if not overrides:
         splits = original is not None and bounds_for(original) == "loose_parts"
@@ -417,9 +406,9 @@ def _primitives(
     world = matrix @ node_matrix(np.zeros(3), frame.rotation, frame.scale)
     quaternion = quaternion_from_matrix(world[:3, :3])[[3, 0, 1, 2]]
     placed = Placement(world[None, :3, 3], quaternion[None], np.ones((1, 3)))
-    margin = max((part.rounding for part in groups), default=0.0)
+    margin = max((rounding for _, rounding in groups), default=0.0)
     own_axes = replace(fit, axes="object", padding=fit.padding + margin)
-    pieces = (SubjectGeometry.of(0, Geometry(part.points, matrix, radius), own_axes) for part in groups)
+    pieces = (SubjectGeometry.of(0, Geometry(points, matrix, radius), own_axes) for points, _ in groups)
     fits, errors = fit_many([PlacedGeometry(piece, placed) for piece in pieces], (shape,))
     found = {row: world[k] for rows, _, (world,) in fits for k, row in enumerate(rows.tolist())}
     for number in range(len(groups)):

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, count
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
@@ -184,7 +184,7 @@ def find_subject_candidates(
     Returns groups : Instances of one object under one owner that are no parts.
     """
     collections = _merged_collections(scene)
-    table = yield from read_instance_table(depsgraph, lambda item: _Role.of(item, collections, bone_weight))
+    table = yield from read_instance_table(depsgraph, lambda item: _role_of(item, collections, bone_weight))
     # Number and template of each group: the first instance in the dependency graph's order.
     groups: dict[tuple[str, str], tuple[int, Subject]] = {}
     group_of = np.full(len(table.kinds) + 1, -1, dtype=np.int64)
@@ -194,9 +194,9 @@ def find_subject_candidates(
         if role is None:
             continue
         # Instances that are subjects are grouped if they differ in their persistent ids alone.
-        key = role.subject.key
-        if key[2] and role.merged is None and role.parts is None:
-            group_of[number], _ = groups.setdefault(key[:2], (len(groups), role.subject))
+        subject, parts, of_merged = role
+        if subject.key[2] and of_merged is None and parts is None:
+            group_of[number], _ = groups.setdefault(subject.key[:2], (len(groups), subject))
         else:
             is_alone[number] = True
     singles: list[Subject] = []
@@ -205,15 +205,15 @@ def find_subject_candidates(
     numbers: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
     rows = np.flatnonzero(is_alone[table.kind_of])
     for row in table.sorted_rows(rows, np.zeros_like(rows)).tolist():
-        role, key = table.kinds[table.kind_of[row]].details, table.key_of(row)
-        if role.merged is not None:
-            merged[role.merged].append(key)
+        (subject, parts, of_merged), key = table.kinds[table.kind_of[row]].details, table.key_of(row)
+        if of_merged is not None:
+            merged[of_merged].append(key)
             continue
-        name = f"{role.subject.name}.{next(numbers[key[:2]])}" if key[2] else role.subject.name
-        whole = role.subject._replace(key=key, name=name)
-        if role.parts is None:
+        name = f"{subject.name}.{next(numbers[key[:2]])}" if key[2] else subject.name
+        whole = subject._replace(key=key, name=name)
+        if parts is None:
             singles.append(whole)
-        for part in role.parts or ():
+        for part in parts or ():
             of_part = whole._replace(name=f"{name}/{part.name}", part=part.number, override=part.override)
             singles.append(of_part._replace(bone=part.bone, bone_weight=part.bone_weight))
     for (*_, name), keys in merged.items():
@@ -228,54 +228,44 @@ def find_subject_candidates(
     return singles, list(map(InstanceGroup, templates, ids)), table
 
 
-class _Role(NamedTuple):
-    """Role of the instances of a kind.
+_Role: TypeAlias = tuple[Subject, Sequence[MeshPart] | None, tuple[str, str, str] | None]
+"""Role of the instances of a kind: the first of them as a whole, whose name is that of the object, or of an
+instance "Owner/Object"; parts that it is split into; names of the merged collection that they are in."""
 
-    subject : The first of them, as a whole. Its name is that of the object, of an instance "Owner/Object".
-    parts : Parts that it is split into.
-    merged : Names the merged collection that they are members of.
+
+def _role_of(
+    item: VisibleInstance, collections: Mapping[str, tuple[str, str]], bone_weight: float | None
+) -> _Role | None:
+    """Read the first instance of a kind; None for a collider.
+
+    bone_weight : That of a `Selection`; None if objects are not split by bones.
     """
-
-    subject: Subject
-    parts: Sequence[MeshPart] | None
-    merged: tuple[str, str, str] | None
-
-    @classmethod
-    def of(
-        cls, item: VisibleInstance, collections: Mapping[str, tuple[str, str]], bone_weight: float | None
-    ) -> _Role | None:
-        """Read the first instance of a kind; None for a collider.
-
-        bone_weight : That of a `Selection`; None if objects are not split by bones.
-        """
-        key, owner, shown = item.key, item.owner, item.instance.object
-        original = shown.original
-        if is_collider(original):
-            return None
-        merged = None
-        if key[0] in collections:
-            merged = "COLLECTION", *collections[key[0]]
-        elif (
-            key[2] and owner.instance_type == "COLLECTION" and is_merged_collection(owner.instance_collection)
-        ):
-            merged = key[0], "", name_of(owner)
-        name = f"{name_of(owner)}/{name_of(original)}" if key[2] else name_of(original)
-        subject = Subject(key, "", name, original.type, None)
-        has_settings = has_own_settings(original)
-        if merged or is_made_by_nodes(key) or not (has_settings or bone_weight is not None):
-            return cls(subject, None, merged)
-        fit, overrides = object_fit_settings(original, _DEFAULT_FIT), read_overrides(original)
-        parts, bounds = None, bounds_for(original)
-        if has_settings:
-            settings: Any = getattr(original, SETTINGS_PROPERTY)
-            bone_weight = decimal_from_float32(settings.bone_weight) if bounds == "bones" else None
-        if bone_weight is not None or bounds == "loose_parts":
-            parts = parts_of(shown, fit.modifiers, bone_weight)
-        elif len(overrides) > 1:
-            of_each = enumerate(overrides)
-            parts = [MeshPart(number, f"shape.{number}", override=each.shape) for number, each in of_each]
-        override = overrides[0].shape if overrides else None
-        return cls(subject._replace(axes=fit.axes, override=override), parts, merged)
+    key, owner, shown = item.key, item.owner, item.instance.object
+    original = shown.original
+    if is_collider(original):
+        return None
+    merged = None
+    if key[0] in collections:
+        merged = "COLLECTION", *collections[key[0]]
+    elif key[2] and owner.instance_type == "COLLECTION" and is_merged_collection(owner.instance_collection):
+        merged = key[0], "", name_of(owner)
+    name = f"{name_of(owner)}/{name_of(original)}" if key[2] else name_of(original)
+    subject = Subject(key, "", name, original.type, None)
+    has_settings = has_own_settings(original)
+    if merged or is_made_by_nodes(key) or not (has_settings or bone_weight is not None):
+        return subject, None, merged
+    fit, overrides = object_fit_settings(original, _DEFAULT_FIT), read_overrides(original)
+    parts, bounds = None, bounds_for(original)
+    if has_settings:
+        settings: Any = getattr(original, SETTINGS_PROPERTY)
+        bone_weight = decimal_from_float32(settings.bone_weight) if bounds == "bones" else None
+    if bone_weight is not None or bounds == "loose_parts":
+        parts = parts_of(shown, fit.modifiers, bone_weight)
+    elif len(overrides) > 1:
+        of_each = enumerate(overrides)
+        parts = [MeshPart(number, f"shape.{number}", override=each.shape) for number, each in of_each]
+    override = overrides[0].shape if overrides else None
+    return subject._replace(axes=fit.axes, override=override), parts, merged
 
 
 def _merged_collections(scene: bpy.types.Scene) -> dict[str, tuple[str, str]]:

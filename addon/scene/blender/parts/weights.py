@@ -96,8 +96,7 @@ def selected_vertices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDAr
     if modifiers == "evaluated" and np.array_equal(edge_indices(evaluated, modifiers), mesh_edges(mesh)):
         shown = vertex_positions(evaluated, modifiers)
         positions = shown if len(shown) == len(positions) else positions
-    selected: NDArray[np.float32] = positions[copied(mesh.vertices, "select", np.bool_)]
-    return selected
+    return np.asarray(positions[copied(mesh.vertices, "select", np.bool_)])
 
 
 def group_vertices(
@@ -120,8 +119,7 @@ def group_vertices(
     rows = _rows_of(evaluated, modifiers, number, threshold)
     if not len(rows):
         raise SceneError(message("has no vertices of this weight in the group: lower the threshold"))
-    points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[rows]
-    return points
+    return np.asarray(vertex_positions(evaluated, modifiers)[rows])
 
 
 def rows_of_group(evaluated: bpy.types.Object, modifiers: Modifiers, group: VertexGroup) -> Ints:
