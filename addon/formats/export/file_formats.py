@@ -96,19 +96,10 @@ def format_from_filename(filename: str) -> FileFormat | None:
     return next((each for each in FILE_FORMATS if lowered.endswith(each.suffix)), None)
 
 
-def convention_for(name: str, chosen: Convention) -> Convention:
-    """Return the convention that a document must have for a format: the format's own, or else the chosen.
-
-    Raises UnknownFormatError, and InvalidShapeError if `chosen` is no convention.
-    """
-    require_type(chosen, Convention, "chosen")
-    return file_format(name).convention or chosen
-
-
 def file_text(document: dict[str, Any], name: str, options: ExportOptions | None = None) -> Iterable[str]:
     """Convert a document to the text of a file.
 
-    document : In the space of `convention_for`.
+    document : In the space of the format's convention, or in any space if it has none.
     Returns parts : iterable of str. The text, in order.
     Raises UnknownFormatError
     Raises TilesetError, GltfError, EngineBoundsError, RoboticsError: for a document that the format cannot

@@ -105,7 +105,8 @@ class _Export(FileExport):
         shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
         assert result is not None, "results are needed"
         path = Path(bpy.path.abspath(self.filepath))
-        document = result.document(formats.convention_for(self.file_format, self.convention()), self.decimals)
+        convention = formats.file_format(self.file_format).convention or self.convention()
+        document = result.document(convention, self.decimals)
         extensions = getattr(self, "extensions", DEFAULT_GLTF_EXTENSIONS)
         options = formats.ExportOptions(
             getattr(self, "table", "bounds"),
