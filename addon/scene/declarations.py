@@ -68,10 +68,8 @@ class Number(Kind):
     def read(self, text: str) -> float:
         value: float = math.nan
         if not self.is_whole or (text.isascii() and text.isdecimal()):
-            try:
+            with suppress(ValueError):  # no number, or one of too many digits
                 value = int(text) if self.is_whole else float(text)
-            except ValueError:  # no number, or one of too many digits
-                value = math.nan
         if not self._is_right(value):
             raise ValueError(f"{text!r} is not {self._expected}")
         return value

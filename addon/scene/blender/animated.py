@@ -355,7 +355,6 @@ def _updated(depsgraph: bpy.types.Depsgraph, *flags: str) -> Iterator[bpy.types.
 
 
 def updated_geometry_uids(depsgraph: bpy.types.Depsgraph) -> set[int]:
-    """Find the session_uids of data-blocks whose geometry was updated."""
     return {block.original.session_uid for block in _updated(depsgraph, "is_updated_geometry")}
 
 

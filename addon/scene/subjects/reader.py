@@ -68,7 +68,6 @@ class SubjectGeometry(NamedTuple):
     def of(
         cls, subject: int, geometry: Geometry, fit: FitSettings, triangles: NDArray[np.int32] = NO_TRIANGLES
     ) -> SubjectGeometry:
-        """Geometry of one subject."""
         points, matrix, radius = geometry
         return cls(np.array([subject]), matrix[None], points, radius, fit, triangles)
 
@@ -78,11 +77,9 @@ class SubjectGeometry(NamedTuple):
 
     @property
     def geometry(self) -> Geometry:
-        """Vertices and matrix of the only subject."""
         return Geometry(self.points, self.matrices[0], self.radius)
 
     def with_geometry(self, geometry: Geometry) -> SubjectGeometry:
-        """Replace the vertices and the matrix of the only subject."""
         points, matrix, radius = geometry
         return self._replace(matrices=matrix[None], points=points, radius=radius)
 

@@ -131,7 +131,6 @@ def rows_of_group(evaluated: bpy.types.Object, modifiers: Modifiers, group: Vert
 
 
 def reason_without_vertices(group: VertexGroup, has_custom_shape: bool) -> str:
-    """Return why an object has no vertices of a vertex group."""
     if has_custom_shape:
         return message("has a custom shape, and so no vertices of a group")
     template = "has no vertices of weight {weight} or more in vertex group {group!r}"
