@@ -183,10 +183,6 @@ def _shape_key(piece: SubjectGeometry, kind: ColliderKind) -> object:
     return geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths)
 
 
-_IDENTITY = (1.0, 0.0, 0.0, 0.0)
-_UNIT_SCALE = (1.0, 1.0, 1.0)
-
-
 class ColliderRequest(NamedTuple):
     """A collider that is to be created or updated.
 
@@ -375,10 +371,10 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
             added.clear()
     item[COLLIDER_PROPERTY] = entry.mark
     frame = entry.shape.frame
-    rotation, scale = _IDENTITY, _UNIT_SCALE
+    rotation, no_scale = Quaternion(), Vector((1.0, 1.0, 1.0))
     if frame is not None:
         x, y, z, w = frame.rotation.tolist()
-        rotation, scale = (w, x, y, z), tuple(frame.scale.tolist())
+        rotation = Quaternion((w, x, y, z))
     parent_inverse = Matrix()
     if entry.bone:
         # From the tail of a bone, where its children are, to its head.
@@ -398,9 +394,9 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
         **dict.fromkeys(("delta_location", "location"), Vector()),
         **dict.fromkeys(("delta_rotation_euler", "rotation_euler"), Euler()),
         "delta_rotation_quaternion": Quaternion(),
-        "delta_scale": Vector(_UNIT_SCALE),
-        "rotation_quaternion": Quaternion(rotation),
-        "scale": Vector(scale),
+        "delta_scale": no_scale,
+        "rotation_quaternion": rotation,
+        "scale": no_scale if frame is None else Vector(frame.scale.tolist()),
     }
     for key, value in values.items():
         # Set only what differs, because Blender loops over the whole file when some of these are set.

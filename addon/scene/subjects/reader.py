@@ -35,8 +35,6 @@ from .subject import Subject, SubjectList
 
 NO_POINTS = np.empty((0, 3), dtype=np.float32)
 NO_TRIANGLES = np.empty((0, 3), dtype=np.int32)
-NO_ROWS = np.empty(0, dtype=np.int64)
-IDENTITY = np.eye(4)
 
 _Vertices: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
 """Vertices (n, 3) and triangles (t, 3)."""
@@ -268,7 +266,7 @@ class SubjectReader:
         """Merge the vertices of all members of a subject that exist."""
         starts = np.cumsum([0, *(len(points) for points, _ in members)])
         triangles = [rows + start for (_, rows), start in zip(members, starts, strict=False)]
-        geometry = Geometry(np.concatenate([points for points, _ in members]), IDENTITY)
+        geometry = Geometry(np.concatenate([points for points, _ in members]), np.eye(4))
         return SubjectGeometry.of(index, geometry, self._settings, np.concatenate(triangles).astype(np.int32))
 
     def _read_parts(self, item: VisibleInstance, indices: Sequence[int]) -> Iterator[SubjectGeometry]:
@@ -294,7 +292,7 @@ class SubjectReader:
             faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers))
         of_group = None if fit.vertex_group is None else rows_of_group(shown, fit.modifiers, fit.vertex_group)
         for index, number in parts.items():
-            of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
+            of_part = rows.rows[number] if number < len(rows.rows) else np.empty(0, np.int64)
             if of_group is not None:
                 of_part = np.intersect1d(of_part, of_group)
             triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES
