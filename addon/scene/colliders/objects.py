@@ -43,7 +43,6 @@ from ..fitting.fit import inflated_points, padding_error
 from ..settings import ColliderKind, FitSettings
 from ..subjects.reader import SubjectGeometry
 
-_NO_TURN = (0.0, 0.0, 0.0, 1.0)
 _UNIFORM = 1e-6
 """Largest relative difference of the axes' scales for which a scale counts as uniform."""
 _ROUNDED = 5e-7
@@ -85,7 +84,7 @@ def collider_steps(
     require_finite(geometry.points, "vertices")
     points: Floats = geometry.points.astype(np.float64)
     axes = node_matrix(np.zeros(3), frame.rotation, frame.scale)[:3, :3]
-    is_sheared = tuple(frame.rotation.tolist()) != _NO_TURN
+    is_sheared = bool(frame.rotation[:3].any())
     is_uniform = bool(np.ptp(lengths) <= _UNIFORM * lengths.max())
     slack = 0.0
     if is_sheared or (kind in ("sphere", "capsule") and not is_uniform):

@@ -170,9 +170,6 @@ def _parent_bone(item: bpy.types.Object) -> _Bone | None:
     return full_name_of(item.parent), item.parent_bone
 
 
-_DEFAULT_FIT = FitSettings()
-
-
 def find_subject_candidates(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, bone_weight: float | None = None
 ) -> Generator[int, None, tuple[list[Subject], list[InstanceGroup], InstanceTable[Any]]]:
@@ -254,7 +251,7 @@ def _role_of(
     has_settings = has_own_settings(original)
     if merged or is_made_by_nodes(key) or not (has_settings or bone_weight is not None):
         return subject, None, merged
-    fit, overrides = object_fit_settings(original, _DEFAULT_FIT), read_overrides(original)
+    fit, overrides = object_fit_settings(original, FitSettings()), read_overrides(original)
     parts, bounds = None, bounds_for(original)
     if has_settings:
         settings: Any = getattr(original, SETTINGS_PROPERTY)
