@@ -30,8 +30,3 @@ def message(template: str, /, **values: Any) -> Message:
     result = Message(template.format(**values))
     result.template, result.values = template, values
     return result
-
-
-def counted(count: int, one: str, many: str, /, **values: Any) -> Message:
-    """Return a sentence with a number: `one` if the count is 1, else `many`. Both can contain {count}."""
-    return message(one if count == 1 else many, count=count, **values)

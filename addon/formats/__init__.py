@@ -58,7 +58,6 @@ from .export.file_formats import (
     ExportOptions,
     FileFormat,
     UnknownFormatError,
-    convention_for,
     file_format,
     file_text,
     format_from_filename,

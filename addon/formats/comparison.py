@@ -48,7 +48,6 @@ class Comparison(NamedTuple):
     accepted: int = 0
 
     def counts_text(self) -> str:
-        """Return the numbers of intervals as text."""
         text = f"{len(self.new)} new, {len(self.gone)} gone, {self.unchanged} unchanged"
         return f"{text}, {self.accepted} accepted" if self.accepted else text
 

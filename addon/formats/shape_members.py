@@ -110,7 +110,6 @@ def preferred_shapes(
 
     For a compound, that is each of its parts, and for a sphere tree each of its leaves.
 
-    entry : Object of a document.
     storable : Keys of the shapes, and of parts of compounds, that the file can store.
     """
     world = entry["world"]

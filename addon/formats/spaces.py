@@ -102,7 +102,6 @@ class Space:
         return type(shape).unchecked(*fields)
 
     def _lengths(self, values: Floats, name: str) -> Floats:
-        """Convert lengths from Blender units."""
         with np.errstate(over="ignore"):
             converted = values * self.scale
         require_finite(converted, name)

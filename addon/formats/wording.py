@@ -18,14 +18,9 @@ def quoted(text: str) -> str:
     return marked if len(marked) <= _LONGEST_QUOTE else marked[:_LONGEST_QUOTE] + "..."
 
 
-def pluralized(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun, such as "1 object" or "3 objects".
-
-    number : The count.
-    noun : Singular.
-    plural : The singular with an s unless given.
-    """
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+def pluralized(number: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 object" or "3 objects"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def single_line(text: str) -> str:
@@ -46,9 +41,8 @@ def valid_text(text: str) -> str:
         return text
     try:
         return os.fsencode(text).decode("utf-8", "backslashreplace")
-    except (
-        UnicodeEncodeError
-    ):  # a surrogate that stands for no byte, or a text beyond the encoding of file names
+    except UnicodeEncodeError:
+        # A surrogate that stands for no byte, or a text beyond the encoding of file names.
         return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -54,8 +54,6 @@ _NUMBER = re.compile(r"_\d+$")
 class ColliderName(NamedTuple):
     """Name of a collider, as an engine reads it.
 
-    engine : Engine
-    kind : CheckedKind
     sources : Names of meshes that the engine accepts, in its order.
     similar : Names of meshes that are probably meant, if none of `sources` exists.
     defect : Problem of the name itself, whatever meshes exist; empty if there is none.
@@ -171,7 +169,6 @@ def match_source(
     A copy, whose name ends with .001, belongs to its parent, because Blender has renamed both.
 
     collider : Full name of the collider.
-    name : Of the collider.
     parent : Name of the nearest mesh above it.
     meshes : Names of meshes by their names in lower case.
     levels : Names of the most detailed levels of meshes, by their names without a level in lower case.

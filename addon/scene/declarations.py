@@ -46,7 +46,6 @@ class Flag(Kind):
     """Yes or no."""
 
     def check(self, value: Any) -> bool:
-        """Convert any value, as Python does."""
         return bool(value)
 
 
@@ -54,7 +53,6 @@ class Flag(Kind):
 class Number(Kind):
     """A finite number within limits.
 
-    least, most : Limits.
     soft_least, soft_most : Limits of sliders.
     is_whole, is_length : Whether it is a whole number, or a length in Blender units.
     """
@@ -68,19 +66,15 @@ class Number(Kind):
     metavar: str = "N"
 
     def read(self, text: str) -> float:
-        """Convert a word of the command line."""
         value: float = math.nan
         if not self.is_whole or (text.isascii() and text.isdecimal()):
-            try:
+            with suppress(ValueError):  # no number, or one of too many digits
                 value = int(text) if self.is_whole else float(text)
-            except ValueError:  # no number, or one of too many digits
-                value = math.nan
         if not self._is_right(value):
             raise ValueError(f"{text!r} is not {self._expected}")
         return value
 
     def check(self, value: Any) -> float:
-        """Convert a value of a script."""
         is_number = type(value) is int if self.is_whole else isinstance(value, Real)
         if not is_number or not self._is_right(value):
             raise ValueError(f"{value!r}: must be {self._expected}")
@@ -120,7 +114,6 @@ class Choice(Kind):
     names: tuple[str, ...]
 
     def check(self, value: Any) -> str:
-        """Return a value of a script."""
         if not isinstance(value, str) or value not in self.names:
             raise ValueError(f"{value!r}: choose from {', '.join(self.names)}")
         return value
@@ -142,7 +135,6 @@ class Choices(Kind):
     noun: str
 
     def read(self, text: str) -> tuple[str, ...]:
-        """Convert a word of the command line to names without duplicates."""
         found = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
         for name in found:
             if name not in self.names:
@@ -150,7 +142,6 @@ class Choices(Kind):
         return found
 
     def check(self, value: Any) -> tuple[str, ...]:
-        """Convert a name or a sequence of names."""
         return tuple(map(choice(*self.names).check, _texts(value)))
 
 
@@ -162,13 +153,11 @@ class Patterns(Kind):
     metavar: str = "PATTERN"
 
     def read(self, text: str) -> str:
-        """Convert one pattern."""
         if self.of_pairs and ":" not in text[1:-1]:
             raise ValueError(f"{text!r}: expected A:B, two names or patterns with a colon between")
         return valid_text(text)
 
     def check(self, value: Any) -> tuple[str, ...]:
-        """Convert a pattern or a sequence of patterns."""
         return tuple(self.read(super(Patterns, self).check(text)) for text in _texts(value))
 
 
@@ -178,14 +167,12 @@ class FrameSpan(Kind):
     metavar = "START[:END[:STEP]]"
 
     def read(self, text: str) -> tuple[float, float, float]:
-        """Convert a word of the command line."""
         numbers: list[float] = []
         with suppress(ValueError):
             numbers = [float(part) for part in text.split(":")]
         return _span(text, numbers, "expected START, START:END or START:END:STEP, in frames")
 
     def check(self, value: Any) -> tuple[float, float, float]:
-        """Convert a frame, or two or three numbers."""
         numbers = value if isinstance(value, tuple | list) else (value,)
         return _span(value, numbers, "must be a frame, first and last, or first, last and step")
 
@@ -225,9 +212,7 @@ class Option:
     """An option.
 
     name : Keyword of scripts; with dashes, the option of the command line.
-    kind : Kind
     help : Line of `--help`; empty if only the window has the option.
-    default : Any
     commands : Commands that have it, of those with its settings; all if empty.
     flags : Spellings on the command line, if they are not that of the name.
     label, description : Name and tooltip in the window; empty if the window has no such option.

@@ -13,10 +13,9 @@ from typing import Any
 
 import bpy
 
-_GLTF_SUFFIXES = (".glb", ".gltf")
+from .blender.frames import LAST_FRAME
 
-_LAST_FRAME = 1048574
-"""Last frame of Blender."""
+_GLTF_SUFFIXES = (".glb", ".gltf")
 
 
 def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
@@ -26,7 +25,6 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
     is frame 0. A scene without animation has one frame.
 
     scene : As an importer has left it.
-    path : The imported file.
     Returns problems : tuple of str. Reasons why the range or the rate may be wrong.
     """
     suffix = path.suffix.lower()
@@ -66,11 +64,11 @@ def set_time_of_import(scene: bpy.types.Scene, path: Path) -> tuple[str, ...]:
         ranges += [] if codes is None else [codes]
     first = math.floor(min((start for start, _ in ranges), default=scene.frame_current))
     last = max(first, math.ceil(max((end for _, end in ranges), default=first)))
-    start, end = (min(max(frame, 0), _LAST_FRAME) for frame in (first, last))
+    start, end = (min(max(frame, 0), LAST_FRAME) for frame in (first, last))
     if (start, end) != (first, last):
         problems.append(
             f"is animated from frame {first} to {last}, but the frame range of a scene is within frames 0 to "
-            f"{_LAST_FRAME}, so only frames {start} to {end} are used without --frames {first}:{last}"
+            f"{LAST_FRAME}, so only frames {start} to {end} are used without --frames {first}:{last}"
         )
     scene.frame_start, scene.frame_end = start, end
     scene.frame_set(start)

@@ -213,7 +213,6 @@ DEFAULT_SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 class VertexGroup(NamedTuple):
     """Vertices of a vertex group.
 
-    name : str
     threshold : Least weight of a vertex. Vertices of weight 0 are never part.
     """
 
@@ -382,10 +381,7 @@ class Selection:
     """
 
     patterns: tuple[str, ...] = declare(
-        (),
-        Patterns(),
-        "only objects that match PATTERN (repeatable)",
-        name="objects",
+        (), Patterns(), "only objects that match PATTERN (repeatable)", name="objects"
     )
     collection: str | None = declare(None, Name(), "only objects in this collection and its children")
     selected_only: bool = False
@@ -499,9 +495,7 @@ class BoundsSettings:
     envelope: bool = switch("add a box and a sphere that enclose each object over --frames")
     tracks: bool = switch("add the box and the sphere of each object at each of --frames")
     frames: tuple[float, float, float] | None = declare(
-        None,
-        FrameSpan(),
-        "frames of envelopes, tracks and bones (default: the scene's frame range)",
+        None, FrameSpan(), "frames of envelopes, tracks and bones (default: the scene's frame range)"
     )
 
 
@@ -525,9 +519,7 @@ class ContactSettings(PairSettings):
     )
     fit: FitSettings = field(default_factory=FitSettings)
     frames: tuple[float, float, float] | None = declare(
-        None,
-        FrameSpan(),
-        "frames to scan (default: the scene's frame range)",
+        None, FrameSpan(), "frames to scan (default: the scene's frame range)"
     )
     motion: MotionKind = declare(
         "adaptive",

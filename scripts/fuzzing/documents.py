@@ -12,7 +12,6 @@ from addon.formats import (
     CONVENTIONS,
     FILE_FORMATS,
     DocumentError,
-    convention_for,
     dumps,
     file_text,
     load_document,
@@ -55,7 +54,7 @@ def check_document(content: bytes) -> str | None:
     )
     decimals = choice.choice((3, 6, 9))
     each = choice.choice(FILE_FORMATS)
-    in_format = space_for(convention_for(each.name, CONVENTIONS["unreal"]), loaded.scale_length)
+    in_format = space_for(each.convention or CONVENTIONS["unreal"], loaded.scale_length)
     try:
         text = dumps(make_document(loaded, space, decimals))
         "".join(file_text(make_document(loaded, in_format, decimals), each.name))

@@ -57,7 +57,7 @@ def test_problems_have_exit_code_1_and_one_sentence_each(run: Run, wrong):
     done = run("check-colliders", wrong)
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.split("\n\n", 1)[1] == (
-        "Crate: 1 of 2 vertices is outside of UBX_Crate_00, by up to 0.5 (vertex 1)\n"
+        "Crate: has 1 of 2 vertices outside of UBX_Crate_00, by up to 0.5 (vertex 1)\n"
         "UCX_Nothing_00: belongs to no mesh: there is no mesh object named 'Nothing_00' or 'Nothing'\n"
         "ucx_Kran\u00eb\\x1b_00: begins with 'ucx': Unreal needs 'UCX': rename it to "
         "'UCX_Kran\u00eb\\x1b_00'\n"

@@ -9,7 +9,7 @@ import pickle
 import pytest
 
 from addon.core import CollisionBoundsError
-from addon.core.messages import counted, message, template
+from addon.core.messages import message, template
 
 
 def test_message_is_a_text_and_keeps_template_and_values():
@@ -26,15 +26,6 @@ def test_message_is_a_text_and_keeps_template_and_values():
 def test_copies_of_messages_are_messages(copied):
     text = copied(message("{name} is hidden", name="Cube"))
     assert (text, text.template, text.values) == ("Cube is hidden", "{name} is hidden", {"name": "Cube"})
-
-
-def test_number_chooses_the_sentence():
-    sentences = "there is {count} edge", "there are {count} edges"
-    assert [str(counted(count, *sentences)) for count in (0, 1, 2)] == [
-        "there are 0 edges",
-        "there is 1 edge",
-        "there are 2 edges",
-    ]
 
 
 def test_error_has_the_message_that_was_raised():

@@ -143,9 +143,6 @@ ROWS: dict[str, Row] = {
     "replaced_after": Row(attempt_to_replace, valid(path=PATH, text="text")),
     "file_format": Row(formats.file_format, valid(name="csv"), {"name": ["format"]}),
     "format_from_filename": Row(formats.format_from_filename, valid(filename="a.csv")),
-    "convention_for": Row(
-        formats.convention_for, valid(name="csv", chosen=formats.CONVENTIONS["unity"]), {"name": ["format"]}
-    ),
     "file_text": Row(
         formats.file_text,
         valid(document=GLTF_DOCUMENT, name="gltf", options=formats.ExportOptions()),

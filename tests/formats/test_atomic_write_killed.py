@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from addon.formats import CONVENTIONS, FORMAT_NAMES, convention_for, file_text, space_for, write_text
+from addon.formats import CONVENTIONS, FORMAT_NAMES, file_format, file_text, space_for, write_text
 from tests.formats import samples
 from tests.paths import TOP
 from tests.tiers import times
@@ -124,11 +124,11 @@ def test_files_with_similar_names_are_kept(tmp_path):
     assert len(other_files_of(tmp_path / "out.json")) == 3
 
 
-def text_in(file_format):
+def text_in(name):
     """Return a document of a hundred objects as the text of a file in a format."""
-    space = space_for(convention_for(file_format, CONVENTIONS["blender"]), 0.5)
+    space = space_for(file_format(name).convention or CONVENTIONS["blender"], 0.5)
     objects = [samples.bounds(f"{index}", f"Body {index}") for index in range(100)]
-    return file_text(samples.document_of(objects, space), file_format)
+    return file_text(samples.document_of(objects, space), name)
 
 
 @POSIX

@@ -28,7 +28,6 @@ TRANSLATORS = {
     "refusal": (0,),
     "draw_line": (1,),
     "template": (0,),
-    "counted": (1, 2),
     "iface_count": (1, 2),
     "rpt_count": (1, 2),
 }

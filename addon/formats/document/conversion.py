@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...core.messages import message
 from ...core.numeric.arguments import as_whole_number, require_type
@@ -35,14 +35,7 @@ from .model import (
     TimeSettings,
     response_of,
 )
-from .objects import (
-    OBJECTS_AT_ONCE,
-    WrittenEntries,
-    object_members,
-    read_objects,
-    read_track,
-    written_tracks,
-)
+from .objects import OBJECTS_AT_ONCE, WrittenEntries, object_members, read_objects, read_track, written_tracks
 
 
 def _write_partial(partial: Partial) -> dict[str, Any]:
@@ -86,35 +79,23 @@ def _read_played(extra: Any, known: Collection[str]) -> dict[str, str]:
 
 
 def read_armature_roots(extra: Any, _: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
-    """Convert "armatureRoots" of "extras"."""
     return dict(_read_groups("armature", extra))
 
 
 def read_skipped_pairs(extra: Any, _: Collection[str] = ()) -> dict[str, int]:
-    """Convert "skippedPairs" of "extras"."""
     counts = extra.items() if isinstance(extra, Mapping) else ()
     return {str(name): count for name, count in counts if type(count) is int and count > 0}
 
 
-class _Extra(NamedTuple):
-    """The attribute of `DocumentContents` that it holds, and conversions of its value.
-
-    read : also gets the ids of all objects
-    """
-
-    attribute: str
-    write: Callable[[Any], Any]
-    read: Callable[[Any, Collection[str]], Any]
-
-
-_EXTRAS = {
-    "partial": _Extra("partial", _write_partial, _read_partial),
-    "straightBetweenFrames": _Extra("linear_ids", sorted, _read_ids),
-    "playedInScene": _Extra("played", _write_played, _read_played),
-    "vertexGroup": _Extra("vertex_group", str, lambda extra, _: extra if isinstance(extra, str) else None),
-    "armatureRoots": _Extra("armature_roots", partial(_write_groups, "armature"), read_armature_roots),
-    "skippedPairs": _Extra("skipped_pairs", lambda pairs: dict(sorted(pairs.items())), read_skipped_pairs),
+_EXTRAS: dict[str, tuple[str, Callable[[Any], Any], Callable[[Any, Collection[str]], Any]]] = {
+    "partial": ("partial", _write_partial, _read_partial),
+    "straightBetweenFrames": ("linear_ids", sorted, _read_ids),
+    "playedInScene": ("played", _write_played, _read_played),
+    "vertexGroup": ("vertex_group", str, lambda extra, _: extra if isinstance(extra, str) else None),
+    "armatureRoots": ("armature_roots", partial(_write_groups, "armature"), read_armature_roots),
+    "skippedPairs": ("skipped_pairs", lambda pairs: dict(sorted(pairs.items())), read_skipped_pairs),
 }
+"""Attributes of `DocumentContents`, how each is written, and how it is read, with the ids of all objects."""
 
 
 FORMAT = "collision-bounds"
@@ -172,7 +153,7 @@ def make_document(
     writer = ContactWriter(space, decimals, contents.time)
     skipped = sorted(contents.skipped, key=lambda entry: (entry.name, entry.reason))
     warnings = sorted(contents.warnings, key=lambda entry: (entry.kind, entry.name, entry.message))
-    extras = {key: (each, getattr(contents, each.attribute)) for key, each in _EXTRAS.items()}
+    extras = ((key, write, getattr(contents, name)) for key, (name, write, _) in _EXTRAS.items())
     return {
         "$schema": SCHEMA_ID,
         "format": FORMAT,
@@ -197,7 +178,7 @@ def make_document(
         "clearances": writer.clearances(scanned) if scanned else [],
         "skipped": list(map(asdict, skipped)),
         "warnings": list(map(asdict, warnings)),
-        "extras": {key: each.write(value) for key, (each, value) in extras.items() if value or value == ""},
+        "extras": {key: write(value) for key, write, value in extras if value or value == ""},
     }
 
 
@@ -231,7 +212,7 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
     time, generator, source = document["time"], document["generator"], document["source"]
     ids, end = [entry.id for entry in objects], time["frameEnd"]
     known_ids, written = frozenset(ids), document["extras"]
-    extras = {each.attribute: each.read(written.get(key), known_ids) for key, each in _EXTRAS.items()}
+    extras = {name: read(written.get(key), known_ids) for key, (name, _, read) in _EXTRAS.items()}
     partial = extras["partial"]
     is_stopped = partial is not None and partial.planned_end != end
     if not is_stopped:

@@ -280,15 +280,9 @@ def object_values(members: Members, count: int) -> list[dict[str, Any]]:
     return entries
 
 
-class _Texts(NamedTuple):
-    """Texts of values (n,), with their lengths on one line; 0 for those that are omitted.
-
-    template : Takes a text of each of `columns`, which have n texts.
-    """
-
-    template: str
-    columns: list[list[str]]
-    lengths: Ints
+_Texts: TypeAlias = tuple[str, list[list[str]], Ints]
+"""Texts of values (n,): a template that takes a text of each of several lists of n texts, these lists, and
+the lengths on one line; 0 for values that are omitted."""
 
 
 def object_texts(members: Members, count: int, indent: str) -> list[str]:
@@ -338,9 +332,9 @@ def _object_texts(members: Members, count: int, indent: str, is_optional: bool =
         templates.append(("" if is_optional and not shown else text) + omitted)
     every = [texts for _, columns in of_members for texts in columns]
     if len(templates) == 1:
-        return _Texts(templates[0], every, size)
+        return templates[0], every, size
     rows = zip(np.searchsorted(patterns, pattern).tolist(), zip(*every, strict=True), strict=True)
-    return _Texts("%s", [[templates[each] % row for each, row in rows]], size)
+    return "%s", [[templates[each] % row for each, row in rows]], size
 
 
 def _texts_of(column: Column, count: int, indent: str) -> _Texts:
@@ -354,7 +348,7 @@ def _texts_of(column: Column, count: int, indent: str) -> _Texts:
             lines = _joined_numbers(numbers.reshape(-1), decimals, np.full(count, numbers.shape[1]))
             ends = np.flatnonzero(np.frombuffer(lines, dtype=np.uint8) == ord("\n"))
             texts, lengths = lines.decode("ascii").split("\n")[:-1], np.diff(ends, prepend=-1) - 1
-            return _Texts("[%s]", [texts], lengths + 2) if values.ndim > 1 else _Texts("%s", [texts], lengths)
+            return ("[%s]", [texts], lengths + 2) if values.ndim > 1 else ("%s", [texts], lengths)
         texts = lists_of_numbers(values, decimals, counts)
         texts = [rows_text(text, indent) for text in texts] if values.ndim > 1 else texts
     else:
@@ -365,4 +359,4 @@ def _texts_of(column: Column, count: int, indent: str) -> _Texts:
                 text = json_string(value) if type(value) is str else value_text(value, indent)
                 last = value
             texts.append(text)
-    return _Texts("%s", [texts], np.fromiter(map(len, texts), np.int64, len(texts)))
+    return "%s", [texts], np.fromiter(map(len, texts), np.int64, len(texts))

@@ -7,7 +7,8 @@ these, with the version of documents.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, Self, TypeAlias
@@ -18,6 +19,7 @@ from ...core import Aabb, ContactReport, ConvexHull, Shape, Sphere, SphereTree
 from ...core.compound.convex_parts import Compound
 from ...core.messages import template
 from ...core.numeric.arrays import Floats, Ints
+from ...core.shapes import VOLUMES
 from ..shape_members import SHAPE_TYPES
 from ..spaces import Space
 
@@ -29,7 +31,6 @@ class _Reason(StrEnum):
     remedy: str
 
     def __new__(cls, name: str, text: str = "", remedy: str = "") -> Self:
-        """Create a reason from its name, the clause that explains it, and the remedy."""
         reason = str.__new__(cls, name)
         reason._value_, reason.text, reason.remedy = name, text, remedy
         return reason
@@ -112,7 +113,6 @@ class CollisionResponse(NamedTuple):
     group : Collision group of the object, 1 to COLLISION_GROUPS.
     mask : Groups that it collides with: bit k is that of group k + 1. Two objects collide if each has the
         group of the other in its mask.
-    material : Name of the physics material.
     """
 
     response: str = "solid"
@@ -178,10 +178,9 @@ class ObjectColumns(NamedTuple):
 
     @classmethod
     def of(cls, objects: Sequence[ObjectBounds]) -> ObjectColumns:
-        """Collect the columns of objects."""
         columns: dict[str, Any] = {name: [getattr(entry, name) for entry in objects] for name in cls._fields}
         for name, size in (("translation", 3), ("rotation", 4), ("scale", 3)):
-            columns[name] = _stacked(columns[name], size)
+            columns[name] = np.array(columns[name], dtype=np.float64).reshape(-1, size)
         for name in SHAPE_GROUPS:
             columns[name] = shape_columns(columns[name])
         return cls(**columns)
@@ -204,30 +203,20 @@ SHAPE_GROUPS = ("local", "world", "envelope", "local_envelope")
 """Attributes of objects that are shapes."""
 
 
-def _stacked(rows: Sequence[Any], *shape: int) -> Floats:
-    return np.array(rows, dtype=np.float64).reshape(-1, *shape)
-
-
-def shape_columns(groups: Sequence[Sequence[DocumentShape]]) -> dict[str, ShapeColumn]:
+def shape_columns(groups: Iterable[Sequence[DocumentShape]]) -> dict[str, ShapeColumn]:
     """Collect the shapes of each object by type."""
+    of_type: dict[type, list[tuple[int, Any]]] = defaultdict(list)
+    for row, group in enumerate(groups):
+        for shape in group:
+            of_type[type(shape)].append((row, shape))
     columns = {}
     for key, shape_type in SHAPE_TYPES.items():
-        pairs = [
-            (row, shape)
-            for row, shapes in enumerate(groups)
-            for shape in shapes
-            if isinstance(shape, shape_type)
-        ]
-        if not pairs:
-            continue
-        shapes: Any = [shape for _, shape in pairs]
-        if not issubclass(shape_type, Compound | ConvexHull | SphereTree):
-            batched: Any = shape_type
-            fields = batched.field_shapes.items()
-            shapes = batched.unchecked(
-                *(_stacked([getattr(shape, name) for shape in shapes], *tail) for name, tail in fields)
-            )
-        columns[key] = ShapeColumn(np.array([row for row, _ in pairs]), shapes)
+        if shape_type in of_type:
+            rows, shapes = zip(*of_type[shape_type], strict=True)
+            if key in VOLUMES:
+                fields = ([getattr(shape, name) for shape in shapes] for name in shape_type.field_shapes)
+                shapes = shape_type.unchecked(*map(np.array, fields))
+            columns[key] = ShapeColumn(np.array(rows), shapes)
     return columns
 
 
@@ -247,7 +236,6 @@ class SortedObjects(Sequence[ObjectBounds]):
 class Track:
     """World shapes of one subject over many frames, in Blender's space and units.
 
-    id : Id of the object.
     frames : (k,) float. Strictly increasing; the frames at which the subject is present.
     sphere : Sphere, batch (k,), or None
     aabb : Aabb, batch (k,), or None. None when the shape was not requested.
@@ -316,7 +304,6 @@ class TimeSettings:
 class ScannedContacts:
     """A contact report, with the settings that produced it.
 
-    report : ContactReport
     ids : Object ids of the report's subject indices.
     shape : One of those that the schema lists for contacts; empty in a document without contacts.
     obstacles : Ids of the subjects that were tested as triangle meshes.
@@ -347,13 +334,8 @@ class Partial:
 class DocumentContents:
     """Everything that a document holds, in Blender's space and units.
 
-    objects : sequence of ObjectBounds
-    skipped : sequence of Skipped
-    origin : Origin
-    time : TimeSettings
     scanned : None for bounds alone.
     partial : None for a job that was not stopped.
-    tracks : sequence of Track
     linear_ids : Ids of the objects whose envelopes assume linear motion between frames.
     warnings : In any order.
     played : Why the scene was played for objects of a scan, by their ids.

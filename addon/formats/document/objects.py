@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from typing import Any, TypeVar
 
 import numpy as np
@@ -92,7 +93,6 @@ class WrittenEntries(Sequence[dict[str, Any]]):
     A document can have very many. `json_parts` writes them without making the dicts.
 
     entries : Objects or tracks, in the order of the document.
-    space : The document's space.
     block : Number of entries that are converted at once.
     members : Converts entries, or the columns of SortedObjects, to the members that they have in a space.
     """
@@ -135,13 +135,12 @@ class WrittenEntries(Sequence[dict[str, Any]]):
                 continue
             entries = self.entries[begin:stop]
             restored = [restore_source_numbers(entry, self.space) for entry in entries]
-            changed = [entry for entry, source in zip(entries, restored, strict=True) if source is None]
-            unchanged = [source for source in restored if source is not None]
-            of_changed, of_unchanged = (
-                iter(convert(self.members(group, space), len(group)) if group else ())
-                for group, space in ((changed, self.space), (unchanged, IDENTITY_SPACE))
-            )
-            yield from (next(of_changed if source is None else of_unchanged) for source in restored)
+            pairs = zip(restored, entries, strict=True)
+            for is_changed, run in groupby(pairs, key=lambda pair: pair[0] is None):
+                found = [entry if is_changed else source for source, entry in run]
+                yield from convert(
+                    self.members(found, self.space if is_changed else IDENTITY_SPACE), len(found)
+                )
 
 
 def _turned(objects: ObjectColumns, axes: Floats) -> ObjectColumns:
@@ -206,8 +205,6 @@ def object_members(
 ) -> Members:
     """Convert objects to the members of their entries in a space.
 
-    entries : Objects, or their columns.
-    space : The space that they are converted to.
     decimals : Of lengths.
     responses : By the ids of objects.
     """
@@ -336,8 +333,8 @@ def _stable_axes(axes: Floats) -> Floats:
 
 def _rounded_quaternions(quaternions: Floats) -> Floats:
     """Quaternions (n, 4), (x, y, z, w), rounded; of the two that are the same rotation, that with w >= 0."""
-    unique: Floats = quaternions * np.where(quaternions[:, 3:] < 0, -1.0, 1.0)
-    return unique.round(_ROTATION_DECIMALS)
+    signs = np.where(quaternions[:, 3:] < 0, -1.0, 1.0)
+    return np.asarray(np.around(quaternions * signs, _ROTATION_DECIMALS))
 
 
 def read_objects(

@@ -28,7 +28,6 @@ _NEEDS_QUOTES = re.compile('[",\r\n]')
 
 
 def _shape_columns(key: str) -> dict[str, list[str]]:
-    """Columns of the cells of a shape, by its members."""
     prefix, columns = "" if key == "aabb" else f"{key}_", {}
     for name, tail in SHAPE_TYPES[key].field_shapes.items():
         part = {"center": "", "half_extents": "half_"}.get(name, f"{name}_")
@@ -88,7 +87,6 @@ def separation_csv(frames: Sequence[float], lengths: Sequence[float | None], uni
     frames : Increasing.
     lengths : sequence of (float or None). Signed separations; None is an empty cell.
     unit : Of the lengths.
-    Yields line : str
     """
     rows = (
         (round(frame, 6), None if length is None else round(length, 9) + 0.0, unit)

@@ -96,21 +96,10 @@ def format_from_filename(filename: str) -> FileFormat | None:
     return next((each for each in FILE_FORMATS if lowered.endswith(each.suffix)), None)
 
 
-def convention_for(name: str, chosen: Convention) -> Convention:
-    """Return the convention that a document must have for a format: the format's own, or else the chosen.
-
-    Raises UnknownFormatError, and InvalidShapeError if `chosen` is no convention.
-    """
-    require_type(chosen, Convention, "chosen")
-    return file_format(name).convention or chosen
-
-
 def file_text(document: dict[str, Any], name: str, options: ExportOptions | None = None) -> Iterable[str]:
     """Convert a document to the text of a file.
 
-    document : In the space of `convention_for`.
-    name : Name of the format.
-    options : Choices that only some formats have.
+    document : In the space of the format's convention, or in any space if it has none.
     Returns parts : iterable of str. The text, in order.
     Raises UnknownFormatError
     Raises TilesetError, GltfError, EngineBoundsError, RoboticsError: for a document that the format cannot
@@ -130,12 +119,7 @@ def _json(convert: Callable[[dict[str, Any]], dict[str, Any]]) -> Parts:
     return lambda document, _: json_parts(convert(document))
 
 
-def _csv(document: dict[str, Any], options: ExportOptions) -> Iterator[str]:
-    return contacts_csv(document) if options.table == "contacts" else bounds_csv(document)
-
-
-def _gltf(document: dict[str, Any], options: ExportOptions) -> Iterator[str]:
-    return json_parts(gltf(document, options.gltf_extensions))
+_CSV = {"bounds": bounds_csv, "contacts": contacts_csv}
 
 
 def _robot_text(
@@ -156,14 +140,20 @@ FILE_FORMATS = (
         shapes=frozenset(SHAPE_TYPES),
         contents=_ENVELOPE | _CONTACTS | {"tracks"},
     ),
-    FileFormat("csv", "a table", "for a spreadsheet", ".csv", _csv, shapes=_VOLUMES, contents=_CONTACTS),
+    FileFormat(
+        *("csv", "a table", "for a spreadsheet", ".csv"),
+        parts=lambda document, options: _CSV[options.table](document),
+        shapes=_VOLUMES,
+        contents=_CONTACTS,
+    ),
     FileFormat(
         *("3dtiles", "a tileset", "for a 3D Tiles tileset", ".json", _json(tileset)),
         shapes=_VOLUMES,
         convention=TILES_SPACE,
     ),
     FileFormat(
-        *("gltf", "a glTF file", "for colliders", ".gltf", _gltf),
+        *("gltf", "a glTF file", "for colliders", ".gltf"),
+        parts=lambda document, options: json_parts(gltf(document, options.gltf_extensions)),
         shapes=_VOLUMES | {"hull", "compound"},
         contents=_ENVELOPE,
         convention=CONVENTIONS["gltf"],

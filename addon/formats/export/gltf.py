@@ -81,7 +81,6 @@ def collider_geometry(
 
     extension : "omi" or "khr".
     shape : Of a collider without a hull.
-    mesh : The mesh of a hull.
     index_of : Returns the index of a shape in the extension of SHAPE_EXTENSIONS.
     """
     if mesh is None and extension == "omi" and shape["type"] == "cylinder":
@@ -254,7 +253,6 @@ def _colliders(node: Collider, entry: dict[str, Any]) -> list[Collider]:
 
 
 def _collider(node: Collider, volume: ColliderVolume) -> Collider:
-    """Collider below an object's node that encloses a shape."""
     parent = node_matrix(node.translation, node.rotation, node.scale)
     frame = PARENT_FRAME
     if isinstance(volume, Obb):

@@ -8,6 +8,7 @@ written.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -136,19 +137,19 @@ def fit_collider(
     # A reader can use the world's rotation without the rest of a scale, or quaternions without normalizing.
     deviation = float(np.abs(linear.T @ linear - np.eye(3)).max())
     relative_slack = relative_error + unit_length_error(frame.rotation) + deviation
-    slack = relative_error * vector_length(from_parent)
+    slack = relative_error * math.hypot(*from_parent)
     if not (is_identity and not offset.any()):
         largest = max(float(np.abs(point).max()) for point in (parent[:3, 3], volume.center, origin))
-        slack += 16 * _EPSILON * (largest + vector_length(from_parent))
+        slack += 16 * _EPSILON * (largest + math.hypot(*from_parent))
     if isinstance(volume, Sphere):
-        radius = (float(volume.radius) + vector_length(offset)) * (1 + relative_slack) + slack
+        radius = (float(volume.radius) + math.hypot(*offset)) * (1 + relative_slack) + slack
         shape: dict[str, Any] = {"type": "sphere", "sphere": _ball(radius)}
     elif isinstance(volume, Capsule | Cylinder):
         shape = _axial_shape(volume, offset, linear[:, 1], relative_slack, slack)
     else:
         corners = offset + (UNIT_BOX_CORNERS * volume.half_extents) @ volume.rotation.T
         half = np.abs(corners if is_identity else np.linalg.solve(linear, corners.T).T).max(axis=0)
-        sides = _thickened(2 * (half + relative_slack * vector_length(half) + slack))
+        sides = _thickened(2 * (half + relative_slack * math.hypot(*half) + slack))
         shape = {"type": "box", "box": {"size": to_lists(2 * float32_at_least(sides / 2))}}
     sizes = [number for values in shape[shape["type"]].values() for number in np.ravel(values).tolist()]
     require_finite_numbers(np.concatenate([local[:3, 3], sizes, frame.scale]))
@@ -163,12 +164,12 @@ def _axial_shape(
     offset : (3,) from the origin of the node to the center of the volume, in world space
     along : (3,) Y axis of the node in world space, about a unit vector
     """
-    axis = along / vector_length(along)
+    axis = along / math.hypot(*along)
     half, radius = float(volume.half_length), float(volume.radius)
     end = volume.axis if float(volume.axis @ axis) >= 0 else -volume.axis
     # How far the end of a unit vector moves when it turns from the axis of the volume to that of the node.
-    turned = vector_length(end - axis)
-    moved = vector_length(offset)
+    turned = math.dist(end, axis)
+    moved = math.hypot(*offset)
     growth = relative_slack * (half + radius) + slack
     if isinstance(volume, Capsule):
         radius += moved + turned * half + growth
@@ -203,11 +204,6 @@ def _thickened(sides: Floats) -> Floats:
 def _ball(radius: float) -> dict[str, float]:
     sides = _thickened(np.array([2 * radius]))
     return {"radius": float(float32_at_least(sides / 2)[0])}
-
-
-def vector_length(vector: Floats) -> float:
-    """Return the length of a vector (3,) that is neither tiny nor huge."""
-    return float(np.sqrt((vector**2).sum()))
 
 
 def require_finite_numbers(numbers: Floats) -> None:

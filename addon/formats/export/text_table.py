@@ -74,7 +74,6 @@ def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> I
 
 
 def _bounds_row(name: str, shapes: dict[str, Any]) -> str:
-    """Cells of `_BOUNDS_COLUMNS` for a sphere and a box."""
     sphere, box = shapes.get("sphere"), shapes.get("aabb")
     size = [high - low for low, high in zip(box["min"], box["max"], strict=True)] if box else None
     radius = f"{sphere['radius']:.4f}" if sphere else "-"

@@ -85,8 +85,7 @@ def _bounding_volume(world: dict[str, Any]) -> dict[str, list[float]]:
 
 def _box(center: Floats, axes: Floats) -> list[float]:
     """Twelve numbers: the center, then the half axes, which are the rows of `axes` (3, 3)."""
-    numbers: list[float] = to_lists(np.concatenate([center, axes.reshape(-1)]))
-    return numbers
+    return list(to_lists(np.concatenate([center, axes.reshape(-1)])))
 
 
 def _box_corners(volume: dict[str, list[float]]) -> tuple[Floats, Floats]:

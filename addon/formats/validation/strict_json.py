@@ -69,7 +69,6 @@ def read_text(path: Path, max_megabytes: float = MAX_MEGABYTES) -> str:
 def parse_json(text: str) -> Any:
     """Parse JSON, without duplicate keys, NaN and infinity.
 
-    text : JSON.
     Returns value : Any. Integers that Python does not convert are infinite floats.
     Raises DocumentError
     """
@@ -91,7 +90,6 @@ def parse_json(text: str) -> Any:
 
 
 def _is_standard_input(status: os.stat_result) -> bool:
-    """Return whether the status is that of a pipe which is the standard input."""
     try:
         return stat.S_ISFIFO(status.st_mode) and os.path.samestat(status, os.fstat(0))
     except OSError:  # closed
@@ -112,7 +110,7 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _OTHER_KEYWORDS = frozenset({"$schema", "$comment", "$id", "$defs", "title", "description", "examples"}) | {
-    *("type", "minItems", "maxItems"),
+    *("type", "minItems", "maxItems")
 }
 """Annotations, and keywords that are tested before the others."""
 _RULES: Mapping[str, tuple[Callable[[Any, Any], bool], str]] = {
@@ -140,20 +138,20 @@ _TYPES: Mapping[str, tuple[str, tuple[type, ...]]] = {
 _LONGEST = 60
 
 
-def schema_problems(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
+def schema_problems(
+    value: Any, schema: Mapping[str, Any], root: Mapping[str, Any] | None = None, path: str = ""
+) -> Iterator[str]:
     """Yield the problems of a JSON value, each as "path: problem", in document order.
 
     A problem with a pattern quotes the description of its schema, if there is one.
 
     value : Parsed JSON.
     schema : Parsed JSON Schema.
+    root : The schema that references of this one are to; itself by default.
+    path : Of the value in its document.
     Raises NotImplementedError: for a keyword that is not implemented.
     """
-    return _problems(value, schema, schema, "")
-
-
-def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], path: str) -> Iterator[str]:
-    where = path or "document"
+    root, where = schema if root is None else root, path or "document"
     wanted = schema.get("type", ())
     names = [wanted] if isinstance(wanted, str) else wanted
     if names and not _is_of_type(value, names):
@@ -179,19 +177,19 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
             referred: Any = root
             for key in rule.removeprefix("#/").split("/"):
                 referred = referred[key]
-            yield from _problems(value, referred, root, path)
+            yield from schema_problems(value, referred, root, path)
         elif keyword == "required":
             yield from (f"{where}: {name!r} is missing" for name in rule if name not in value)
         elif keyword == "properties":
             for name, part in rule.items():
                 if name in value:
-                    yield from _problems(value[name], part, root, f"{path}.{name}" if path else name)
+                    yield from schema_problems(value[name], part, root, f"{path}.{name}" if path else name)
         elif keyword == "additionalProperties" and rule is False:
             known = schema.get("properties", {})
             yield from (f"{where}: unknown key {quoted(name)}" for name in value if name not in known)
         elif keyword == "items":
             for index, item in enumerate(value):
-                yield from _problems(item, rule, root, f"{path}[{index}]")
+                yield from schema_problems(item, rule, root, f"{path}[{index}]")
         elif keyword == "pattern":
             if re.search(rule, value) is None:
                 wanted = schema.get("description", f"a text like {rule}")

@@ -80,8 +80,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema that ships with the extension."""
-    parsed: dict[str, Any] = json.loads((Path(__file__).parent / "schema.json").read_text("utf-8"))
-    return parsed
+    return dict(json.loads((Path(__file__).parent / "schema.json").read_text("utf-8")))
 
 
 _cached_schema = functools.cache(schema)

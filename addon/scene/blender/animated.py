@@ -79,8 +79,7 @@ TRANSFORM = _switch(
 )
 """All of an object but what neither its matrix nor its visibility depends on. Bones do not move it."""
 BONE_TRANSFORMS = _switch(
-    rf"{_BONE}\..*",
-    unrelated=rf"{_BONE}\.(?:bbone_|color|custom_shape|hide|ik_|lock_|select|use_custom).*",
+    rf"{_BONE}\..*", unrelated=rf"{_BONE}\.(?:bbone_|color|custom_shape|hide|ik_|lock_|select|use_custom).*"
 )
 """All of bones but what their matrices do not depend on without constraints and segments."""
 BONE_CONSTRAINTS = _switch(rf"{_BONE}\.constraints\[.*")
@@ -120,7 +119,6 @@ def turning_times(depsgraph: bpy.types.Depsgraph, times: Sequence[float]) -> lis
     Those of everything that the scene depends on count. Drivers, and what modifiers of curves other than
     cycles add to a value, have no keys.
 
-    depsgraph : Of the scene.
     times : At least two increasing frames of the timeline.
     Returns times : Increasing frames between the first and the last one, none of them whole or one of
         `times`.
@@ -135,8 +133,7 @@ def turning_times(depsgraph: bpy.types.Depsgraph, times: Sequence[float]) -> lis
     after = np.clip(np.searchsorted(given, turns), 1, len(given) - 1)
     is_between = (turns > given[after - 1] + _NEAR) & (turns < given[after] - _NEAR)
     turns = turns[is_between & (np.abs(turns - np.round(turns)) > _NEAR)]
-    result: list[float] = turns[np.diff(turns, prepend=-np.inf) > _NEAR].tolist()
-    return result
+    return list(turns[np.diff(turns, prepend=-np.inf) > _NEAR].tolist())
 
 
 def _turns_of(user: Any, span: tuple[float, float]) -> Iterator[Floats]:
@@ -199,17 +196,8 @@ _SIMULATED = frozenset({"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "PARTICL
 _SIMULATION_NODES = ("GeometryNodeSimulationInput", "GeometryNodeSimulationOutput")
 _DEPENDENCY_TYPES = frozenset(
     {
-        "ARMATURE",
-        "COLLECTION",
-        "CURVE",
-        "CURVES",
-        "KEY",
-        "LATTICE",
-        "MESH",
-        "META",
-        "NODETREE",
-        "OBJECT",
-        "PARTICLE",
+        *("ARMATURE", "COLLECTION", "CURVE", "CURVES", "KEY", "LATTICE"),
+        *("MESH", "META", "NODETREE", "OBJECT", "PARTICLE"),
     }
 )
 """Types of data-blocks through which one object can depend on another."""
@@ -367,7 +355,6 @@ def _updated(depsgraph: bpy.types.Depsgraph, *flags: str) -> Iterator[bpy.types.
 
 
 def updated_geometry_uids(depsgraph: bpy.types.Depsgraph) -> set[int]:
-    """Find the session_uids of data-blocks whose geometry was updated."""
     return {block.original.session_uid for block in _updated(depsgraph, "is_updated_geometry")}
 
 

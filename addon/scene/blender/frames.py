@@ -113,9 +113,7 @@ def advance_to(scene: bpy.types.Scene, time: float, simulations: Simulations, la
     sub-frame Blender interpolates between the frames around it, and would simulate a whole step from the one
     before if it did not know the one after, so that is played first.
 
-    scene : The active scene.
     time : Frame, not before `last`.
-    simulations : Simulations of the scene.
     last : Frame that the scene was advanced to before; None if there was none.
     """
     if simulations.first_frame is not None:
@@ -155,16 +153,12 @@ class ObjectReader:
     def __init__(self, wanted: Ints) -> None:
         """Find subjects by the session_uids (n,) of the objects that they are, or that instance them."""
         self._wanted = wanted
-        self._uids, self._hidden = np.empty(0, dtype=np.int32), np.empty(0, dtype=bool)
-        self._first_hidden: bytes | None = None
-        self._index = np.full(len(wanted), -1)
-        self._shown = np.zeros(len(wanted), dtype=bool)
+        self._uids = self._first_hidden = b""
         self.has_changed = False
 
     def read(self, scene: bpy.types.Scene, subjects: Ints) -> tuple[Ints, Bools, NDArray[np.float64]]:
         """Read the objects of a scene, and return those of some subjects.
 
-        scene : Scene that contains the objects.
         subjects : (m,) int. Indices of the subjects to return.
         Returns index : (m,) int. Index of each object in `scene.objects`; -1 for a missing one.
         Returns is_shown : (m,) bool. Whether it exists, and is not hidden in all viewports.
@@ -179,23 +173,19 @@ class ObjectReader:
         items.foreach_get("session_uid", uids)
         items.foreach_get("hide_viewport", hidden)
         items.foreach_get("matrix_world", matrices[:count].reshape(-1))
-        # Compare bytes, because small arrays take ten times as long.
-        now = hidden.tobytes()
-        same = uids.tobytes() == self._uids.tobytes()
-        if self._first_hidden is None:
-            self._first_hidden = now
+        # Bytes, because small arrays take ten times as long to compare.
+        now, now_hidden = uids.tobytes(), hidden.tobytes()
+        if self._uids:
+            self.has_changed = (now, now_hidden) != (self._uids, self._first_hidden)
         else:
-            self.has_changed = not (same and now == self._first_hidden)
-        if not same:
-            order = np.append(np.argsort(uids, kind="stable"), -1)
-            index = order[np.searchsorted(uids[order[:-1]], self._wanted)]
-            self._index = np.where(np.append(uids, -1)[index] == self._wanted, index, -1)
-        if not (same and now == self._hidden.tobytes()):
-            self._shown = ~np.append(hidden, True)[self._index]
-        self._uids, self._hidden = uids, hidden
-        index = self._index[subjects]
+            self._first_hidden = now_hidden
+        self._uids = now
+        wanted, order = self._wanted[subjects], np.append(np.argsort(uids, kind="stable"), -1)
+        index = order[np.searchsorted(uids[order[:-1]], wanted)]
+        index = np.where(np.append(uids, -1)[index] == wanted, index, -1)
         # Blender stores matrices by columns.
-        return index, self._shown[subjects], matrices[index].transpose(0, 2, 1).astype(np.float64)
+        placed = matrices[index].transpose(0, 2, 1).astype(np.float64)
+        return index, ~np.append(hidden, True)[index], placed
 
 
 def visibility_and_selection(depsgraph: bpy.types.Depsgraph, index: Ints) -> tuple[Bools, Bools]:

@@ -34,10 +34,9 @@ from ...core.progress import run_to_end
 def name_of(block: Any) -> str:
     r"""Return the name of a data-block, or of a part of one, with bytes that are not UTF-8 as \xe9."""
     try:
-        name: str = block.name
+        return str(block.name)
     except UnicodeDecodeError as error:
-        name = error.object.decode("utf-8", "backslashreplace")
-    return name
+        return error.object.decode("utf-8", "backslashreplace")
 
 
 def are_names_readable(blocks: Iterable[Any]) -> bool:
@@ -217,7 +216,6 @@ class InstanceTable(Generic[_T]):
         return np.asarray(rows[np.lexsort((*self.indices[rows].T[::-1], groups))])
 
     def key_of(self, row: int) -> InstanceKey:
-        """Return the key of a row."""
         kind = self.kinds[self.kind_of[row]]
         return (*kind.key[:2], used_indices(self.indices[row]))
 

@@ -93,7 +93,6 @@ _DECLARED = options_of(FitSettings()) | options_of(Selection())
 
 
 def _declared(name: str, /, **changes: Any) -> Any:
-    """Return the property of an option that the settings of jobs declare."""
     return property_of(_DECLARED[name], **_OF_OBJECTS | changes)
 
 

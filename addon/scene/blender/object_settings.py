@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import bpy
@@ -137,12 +137,6 @@ VERTEX_COLLIDER_PROPERTY = "collision_bounds_vertices"
 """Custom property of colliders around vertices that the user chose; Create Colliders keeps them."""
 
 
-def is_vertex_collider(item: bpy.types.Object) -> bool:
-    """Return whether an original object is a collider around a selection or a vertex group."""
-    properties: Any = item
-    return is_marked_collider(item) and VERTEX_COLLIDER_PROPERTY in properties
-
-
 def bounds_for(item: bpy.types.Object) -> str:
     """Return what is a subject: an original "object", each of its "loose_parts" or "bones".
 
@@ -190,13 +184,6 @@ def may_sweep(fit: FitSettings) -> bool:
     )
 
 
-@cache
-def _enclosing_geodesic() -> NDArray[np.float32]:
-    """Points (642, 3) whose hull encloses a ball of radius 1; they are 0.5 % farther out."""
-    sphere = geodesic_directions(8)
-    return (sphere.vectors / sphere.covering_cosine * (1 + 1e-6)).astype(np.float32)
-
-
 OverrideShape: TypeAlias = Literal["box", "sphere"]
 
 
@@ -224,9 +211,11 @@ class Override(NamedTuple):
     @property
     def enclosing_points(self) -> NDArray[np.float32]:
         """Points (n, 3) whose hull encloses the shape; around a sphere they are 0.5 % farther out."""
-        return (
-            self.corners if self.shape == "box" else self.center + _enclosing_geodesic() * self.half_extents
-        )
+        if self.shape == "box":
+            return self.corners
+        sphere = geodesic_directions(8)
+        points = sphere.vectors / sphere.covering_cosine * (1 + 1e-6)
+        return self.center + points.astype(np.float32) * self.half_extents
 
     @property
     def corners(self) -> NDArray[np.float32]:

@@ -134,7 +134,6 @@ class ColliderCheck(NamedTuple):
 
 
 def _members(entry: CheckedCollider | ColliderFinding) -> dict[str, Any]:
-    """Members of an entry of a document."""
     members = entry._asdict()
     for key in members.keys() & {"name", "id", "mesh"}:
         members[key] = None if members[key] is None else valid_text(members[key])

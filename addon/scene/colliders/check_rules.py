@@ -13,8 +13,9 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ...core import Capsule
 from ...core.fitting.quickhull import extreme_points
-from ...core.messages import counted, message, template
+from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, cross, dot, length
 from ...core.numeric.components import connected_components
 from ...formats.wording import quoted
@@ -128,26 +129,13 @@ def open_defect(surface: ObjectSurface) -> str:
     edges = surface.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     keys = edges.min(axis=1) * count + edges.max(axis=1)
     faces_at_edge = np.unique(keys, return_counts=True)[1]
-    defects = (
-        (
-            faces_at_edge == 1,
-            template("is not closed: there is {count} edge with one face only"),
-            template("is not closed: there are {count} edges with one face only"),
-        ),
-        (
-            faces_at_edge > 2,
-            template("is not closed: there is {count} edge with more than two faces"),
-            template("is not closed: there are {count} edges with more than two faces"),
-        ),
-        (
-            ~used,
-            template("is not closed: there is {count} vertex without faces"),
-            template("is not closed: there are {count} vertices without faces"),
-        ),
-    )
-    for is_wrong, one, many in defects:
+    for is_wrong, text in (
+        (faces_at_edge == 1, template("is not closed: it has edges with one face only ({count})")),
+        (faces_at_edge > 2, template("is not closed: it has edges with more than two faces ({count})")),
+        (~used, template("is not closed: it has vertices without faces ({count})")),
+    ):
         if is_wrong.any():
-            return counted(int(is_wrong.sum()), one, many)
+            return message(text, count=int(is_wrong.sum()))
     return ""
 
 
@@ -207,13 +195,14 @@ def unreal_sphere(surface: ObjectSurface) -> tuple[RoundVolume, str]:
     points, slack = surface.points, 2 * surface.rounding
     low, high = points.min(axis=0), points.max(axis=0)
     center, sides = (low + high) / 2, high - low
-    sphere = RoundVolume(center, np.zeros(3), float(sides.max()) / 2)
+    radius = float(sides.max()) / 2
+    sphere = RoundVolume(Capsule(center, np.array([0.0, 0.0, 1.0]), 0.0, radius))
     if sides.max() - sides.min() > _UNEVEN * sides.max() + slack:
         return sphere, _with_range(template("the box around it has sides from {least} to {most}"), sides)
     radii = length(points - center)
     # Unreal skips a vertex in the center.
     radii = radii[radii > 1e-4 * radii.max()]
-    if radii.max() - radii.min() > _UNEVEN * sphere.radius + slack:
+    if radii.max() - radii.min() > _UNEVEN * radius + slack:
         text = template("its vertices are at distances from {least} to {most} from its center")
         return sphere, _with_range(text, radii)
     return sphere, ""
@@ -235,7 +224,7 @@ def unreal_capsule(surface: ObjectSurface) -> tuple[RoundVolume, str]:
     along = offset @ axis
     radius = float(length(offset - along[:, None] * axis).max())
     half = max(total / 2 - radius, 0.0)
-    capsule = RoundVolume(middle, half * axis, radius)
+    capsule = RoundVolume(Capsule(middle, axis, half, radius))
     distances = length(offset - np.clip(along, -half, half)[:, None] * axis)
     if np.abs(distances - radius).max() > _UNEVEN * radius + 2 * surface.rounding:
         text = template("its vertices are at distances from {least} to {most} from its axis")
@@ -257,7 +246,6 @@ def _farthest_pair(points: Floats) -> tuple[Floats, Floats]:
 
 
 def _with_range(text: str, values: Floats) -> str:
-    """Return a sentence with the least and the greatest of some values."""
     return message(text, least=f"{values.min():.4g}", most=f"{values.max():.4g}")
 
 
@@ -381,30 +369,12 @@ def outside_problem(
     outside = vertices_outside(source.points, volumes, source.rounding + max(roundings))
     if not outside.vertices:
         return None
-    if len(shapes) == 1:
-        singular = (
-            "{count} of {total} vertices is outside of {collider}, by up to {distance} (vertex {vertex})"
-        )
-        plural = (
-            "{count} of {total} vertices are outside of {collider}, by up to {distance} (vertex {vertex})"
-        )
-    else:
-        singular = (
-            "{count} of {total} vertices is outside of all its {colliders} colliders, by up to {distance} "
+    text = "has {count} of {total} vertices outside of {collider}, by up to {distance} (vertex {vertex})"
+    if len(shapes) > 1:
+        text = (
+            "has {count} of {total} vertices outside of all its {colliders} colliders, by up to {distance} "
             "(vertex {vertex})"
         )
-        plural = (
-            "{count} of {total} vertices are outside of all its {colliders} colliders, by up to {distance} "
-            "(vertex {vertex})"
-        )
-    text = counted(
-        outside.vertices,
-        singular,
-        plural,
-        total=len(source.points),
-        collider=name,
-        colliders=len(shapes),
-        distance=f"{outside.distance:.6g}",
-        vertex=outside.vertex,
-    )
-    return text, outside
+    values: dict[str, object] = {"count": outside.vertices, "total": len(source.points)}
+    values |= {"collider": name, "colliders": len(shapes)}
+    return message(text, **values, distance=f"{outside.distance:.6g}", vertex=outside.vertex), outside

@@ -20,9 +20,11 @@ import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
 
+from ...core import Capsule
 from ...core.fitting.quickhull import IndexedHull, extreme_points, max_height_above, quickhull
 from ...core.numeric.arrays import Bools, Floats, Ints, cross, dot, length, transform_points
 from ...core.numeric.geodesic import geodesic_directions
+from ...core.shapes.axial import distance_from_segment
 from ...core.shapes.primitives import closest_on_triangle, triangles_from_corners
 from ..blender.frames import playhead
 from ..blender.mesh_data import edge_indices, triangle_indices, vertex_positions
@@ -204,23 +206,14 @@ class Outside(NamedTuple):
 
 @dataclass(frozen=True)
 class RoundVolume:
-    """A capsule, or a sphere, which is a capsule without length. Its methods are those of `HullVolume`.
+    """A capsule, or a sphere, which is a capsule without length. Its methods are those of `HullVolume`."""
 
-    center : (3,) float64
-    offset : (3,) float64, an end of the axis, from the center
-    """
-
-    center: Floats
-    offset: Floats
-    radius: float
+    capsule: Capsule
     slack: float = 0.0
 
     def heights(self, points: Floats) -> Floats:
         """Signed distances (n,)."""
-        relative = points - self.center
-        square = float(self.offset @ self.offset)
-        along = np.clip(relative @ self.offset / square, -1.0, 1.0) if square else np.zeros(len(points))
-        return length(relative - along[:, None] * self.offset) - self.radius
+        return distance_from_segment(self.capsule, points) - self.capsule.radius
 
     def distances(self, points: Floats) -> Floats:
         """Distances (n,), 0 inside."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -30,7 +30,6 @@ from ..blender.object_settings import (
     is_collider,
     is_marked_collider,
     is_merged_collection,
-    is_vertex_collider,
     object_fit_settings,
 )
 from ..blender.parts.mesh_parts import armature_of
@@ -56,15 +55,8 @@ from .objects import (
     remove_objects,
 )
 
-_INSTANCE = message("is an instance, which cannot have children: use Object > Apply > Make Instances Real")
-_INSTANCER = message(
-    "instances its children, so a child collider would be instanced too: set Instancing to None"
-)
 NO_RESPONSE = message("its collision response is None")
-_ELSEWHERE = message("is in the background scene: create its collider there")
-_NO_ARMATURE = message("is deformed by an armature that is not in this scene: add the armature to it")
 OTHER_LEVEL = message("is a level of detail: the most detailed one has the collider")
-_PATH = message("is a path, which moves its children: disable Path Animation")
 
 
 class CreatedColliders(NamedTuple):
@@ -228,7 +220,6 @@ def remove_colliders(scene: bpy.types.Scene) -> int:
 
 
 def has_colliders(scene: bpy.types.Scene) -> bool:
-    """Return whether the scene has colliders that can be removed."""
     return any(_is_removable(item) for item in scene.objects)
 
 
@@ -245,7 +236,8 @@ def _colliders_by_source() -> tuple[defaultdict[_Source, list[bpy.types.Object]]
     colliders: defaultdict[_Source, list[bpy.types.Object]] = defaultdict(list)
     other_names = []
     for item in bpy.data.objects:
-        if not _is_removable(item) or is_vertex_collider(item):
+        properties: Any = item
+        if not _is_removable(item) or VERTEX_COLLIDER_PROPERTY in properties:
             if item.library is None:
                 other_names.append(name_of(item))
         elif item.parent is None:
@@ -359,17 +351,19 @@ def _collision_levels(subjects: Iterable[Subject], objects: Mapping[str, bpy.typ
 def _source(subject: Subject, objects: Mapping[str, bpy.types.Object]) -> _Source:
     """Return the source of a subject's collider. Raises SceneError if it cannot have a child."""
     if any(indices for _, _, indices in (subject.key, *subject.members)):
-        raise SceneError(_INSTANCE)
+        text = "is an instance, which cannot have children: use Object > Apply > Make Instances Real"
+        raise SceneError(message(text))
     if subject.members:
         return _Source(subject.name, None)
     owner = objects.get(subject.key[0])
     if owner is None:
-        raise SceneError(_ELSEWHERE)
+        raise SceneError(message("is in the background scene: create its collider there"))
     check_parent(owner)
     if subject.bone:
         armature = armature_of(owner)
         if armature is None or full_name_of(armature) not in objects:
-            raise SceneError(_NO_ARMATURE)
+            text = "is deformed by an armature that is not in this scene: add the armature to it"
+            raise SceneError(message(text))
         return _Source(name_of(owner), full_name_of(armature), subject.bone)
     return _Source(name_of(owner), full_name_of(owner))
 
@@ -382,9 +376,10 @@ def is_without_response(item: bpy.types.Object) -> bool:
 def check_parent(owner: bpy.types.Object) -> None:
     """Raise SceneError if an object would instance or move its children."""
     if owner.instance_type != "NONE":
-        raise SceneError(_INSTANCER)
+        text = "instances its children, so a child collider would be instanced too: set Instancing to None"
+        raise SceneError(message(text))
     if isinstance(owner.data, bpy.types.Curve) and owner.data.use_path:
-        raise SceneError(_PATH)
+        raise SceneError(message("is a path, which moves its children: disable Path Animation"))
 
 
 def _remove_empty(scene: bpy.types.Scene) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from string import Formatter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
@@ -43,7 +43,6 @@ from ..fitting.fit import inflated_points, padding_error
 from ..settings import ColliderKind, FitSettings
 from ..subjects.reader import SubjectGeometry
 
-_NO_TURN = (0.0, 0.0, 0.0, 1.0)
 _UNIFORM = 1e-6
 """Largest relative difference of the axes' scales for which a scale counts as uniform."""
 _ROUNDED = 5e-7
@@ -85,7 +84,7 @@ def collider_steps(
     require_finite(geometry.points, "vertices")
     points: Floats = geometry.points.astype(np.float64)
     axes = node_matrix(np.zeros(3), frame.rotation, frame.scale)[:3, :3]
-    is_sheared = tuple(frame.rotation.tolist()) != _NO_TURN
+    is_sheared = bool(frame.rotation[:3].any())
     is_uniform = bool(np.ptp(lengths) <= _UNIFORM * lengths.max())
     slack = 0.0
     if is_sheared or (kind in ("sphere", "capsule") and not is_uniform):
@@ -181,10 +180,6 @@ def _shape_key(piece: SubjectGeometry, kind: ColliderKind) -> object:
         return geometry.points.tobytes(), linear.tobytes()
     # The minimum thickness depends on the scale, which is compared to three digits.
     return geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths)
-
-
-_IDENTITY = (1.0, 0.0, 0.0, 0.0)
-_UNIT_SCALE = (1.0, 1.0, 1.0)
 
 
 class ColliderRequest(NamedTuple):
@@ -375,10 +370,10 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
             added.clear()
     item[COLLIDER_PROPERTY] = entry.mark
     frame = entry.shape.frame
-    rotation, scale = _IDENTITY, _UNIT_SCALE
+    rotation, no_scale = Quaternion(), Vector((1.0, 1.0, 1.0))
     if frame is not None:
         x, y, z, w = frame.rotation.tolist()
-        rotation, scale = (w, x, y, z), tuple(frame.scale.tolist())
+        rotation = Quaternion((w, x, y, z))
     parent_inverse = Matrix()
     if entry.bone:
         # From the tail of a bone, where its children are, to its head.
@@ -398,9 +393,9 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
         **dict.fromkeys(("delta_location", "location"), Vector()),
         **dict.fromkeys(("delta_rotation_euler", "rotation_euler"), Euler()),
         "delta_rotation_quaternion": Quaternion(),
-        "delta_scale": Vector(_UNIT_SCALE),
-        "rotation_quaternion": Quaternion(rotation),
-        "scale": Vector(scale),
+        "delta_scale": no_scale,
+        "rotation_quaternion": rotation,
+        "scale": no_scale if frame is None else Vector(frame.scale.tolist()),
     }
     for key, value in values.items():
         # Set only what differs, because Blender loops over the whole file when some of these are set.
@@ -408,40 +403,29 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
             setattr(item, key, value)
 
 
-class _ParentPlacement(NamedTuple):
-    """Transform of a collider that has children.
-
-    local, world : matrices below its parent, and in the world
-    is_plain : whether its own transform alone places it below its parent: no bone parent, no constraints
-    """
-
-    parent: bpy.types.Object | None
-    local: Matrix
-    world: Matrix
-    is_plain: bool
+_Placement: TypeAlias = tuple[bpy.types.Object | None, Matrix, Matrix, bool]
+"""Parent of a collider that has children, its matrices below the parent and in the world, and whether its own
+transform alone places it there: it has no bone as its parent, and no constraints."""
 
 
-def _placement_of(item: bpy.types.Object) -> _ParentPlacement:
-    """Read the transform of a collider."""
-    return _ParentPlacement(
-        item.parent,
-        item.matrix_parent_inverse @ item.matrix_basis if item.parent else item.matrix_basis.copy(),
-        item.matrix_world.copy(),
-        item.parent_type == "OBJECT" and not item.constraints,
-    )
+def _placement_of(item: bpy.types.Object) -> _Placement:
+    local = item.matrix_parent_inverse @ item.matrix_basis if item.parent else item.matrix_basis.copy()
+    is_plain = item.parent_type == "OBJECT" and not item.constraints
+    return item.parent, local, item.matrix_world.copy(), is_plain
 
 
 def _inverse_in_place(
-    child: bpy.types.Object, before: _ParentPlacement, parent: bpy.types.Object | None, basis: Matrix
+    child: bpy.types.Object, before: _Placement, parent: bpy.types.Object | None, basis: Matrix
 ) -> Matrix:
     """Parent-inverse matrix of a child of a collider that keeps it in place.
 
     Before, the collider was placed as `before`. Now what the child is below has a parent and a basis matrix.
     """
-    if before.is_plain and before.parent == parent:
-        old, now = before.local, basis
+    parent_before, local, world, is_plain = before
+    if is_plain and parent_before == parent:
+        old, now = local, basis
     else:
-        old, now = before.world, parent.matrix_world @ basis if parent else basis
+        old, now = world, parent.matrix_world @ basis if parent else basis
     inverse = child.matrix_parent_inverse.copy()
     return inverse if old == now else now.inverted_safe() @ old @ inverse
 

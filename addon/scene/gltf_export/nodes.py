@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from inspect import signature
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import bpy
 import numpy as np
@@ -64,15 +65,9 @@ _VERTICES, _INDICES = 34962, 34963
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
-class ExportedPart(NamedTuple):
-    """Points of a part of a mesh, in the space of its node.
-
-    points : (n, 3) float32, or float64 for a convex part
-    rounding : Largest error of the points in the world.
-    """
-
-    points: NDArray[Any]
-    rounding: float = 0.0
+ExportedPart: TypeAlias = tuple[NDArray[Any], float]
+"""Points (n, 3) of a part of a mesh, in the space of its node, float32, or float64 of a convex part; and
+their largest error in the world."""
 
 
 def exported_parts(
@@ -80,7 +75,6 @@ def exported_parts(
 ) -> list[ExportedPart]:
     """Split the vertices of a mesh by loose parts, if requested, and each by convex parts.
 
-    mesh : The mesh of a node.
     matrix : (4, 4) float64. World matrix of the node.
     splits_loose_parts : Whether each loose part is split by itself.
     fit : With the limits of each split.
@@ -88,7 +82,7 @@ def exported_parts(
     """
     points = np.concatenate([_positions(mesh, primitive) for primitive in mesh.primitives])
     if fit.parts == 1 and not splits_loose_parts:
-        return [ExportedPart(points)]
+        return [(points, 0.0)]
     triangles = _triangles(mesh)
     groups = [np.arange(len(points))]
     if splits_loose_parts:
@@ -98,8 +92,8 @@ def exported_parts(
         labels = connected_components(int(welded.max(initial=-1)) + 1, edges)
         groups = rows_by_label(np.asarray(labels[welded]))
     if fit.parts == 1:
-        return [ExportedPart(points[rows]) for rows in groups]
-    parts = []
+        return [(points[rows], 0.0) for rows in groups]
+    parts: list[ExportedPart] = []
     for rows in groups:
         place = np.full(len(points), -1, dtype=np.int32)
         place[rows] = np.arange(len(rows))
@@ -108,7 +102,7 @@ def exported_parts(
         if len(faces):
             split = split_points(points[rows], faces, matrix[:3, :3], fit)
         rounding = cut_rounding(points[rows], matrix[:3, :3]) if len(split) > 1 else 0.0
-        parts += [ExportedPart(part, rounding) for part in split]
+        parts += [(part, rounding) for part in split]
     return parts
 
 
@@ -148,44 +142,6 @@ def _triangles(mesh: Any) -> NDArray[np.int32]:
     return np.concatenate(found)
 
 
-class HullCache:
-    """Hulls of one export, each made once for all nodes with the same vertices and scale."""
-
-    def __init__(self, max_vertices: int) -> None:
-        """Start empty. Hulls get at most `max_vertices` vertices, at least 4."""
-        self._max_vertices = max_vertices
-        self._known: dict[object, Any] = {}
-
-    def mesh(self, name: str, part: ExportedPart, linear: Floats, frame: NodeFrame, padding: float) -> Any:
-        """Make the hull of a node's vertices, or of a part of them, for a collider node below it.
-
-        No point is above any face, whether or not readers normalize quaternions, or take only the rotation of
-        the world matrix.
-
-        name : Name of the mesh in the file.
-        part : Vertices in the space of the node.
-        linear : (3, 3) float64. Linear part of the node's world matrix.
-        frame : Rotation and scale of the collider node.
-        padding : Length in world units.
-        Raises CollisionBoundsError: if there is no such hull.
-        """
-        points = part.points
-        require_finite(points, "vertices")
-        axes = node_matrix(np.zeros(3), frame.rotation, frame.scale)[:3, :3]
-        local = _to_frame(axes, points)
-        # The frame has the unit of the world, as the rounding has.
-        slack = _slack(local, points, linear, axes, frame) + part.rounding
-        # A power of two, so that it is equal for all nodes with the same scale, however they are rotated.
-        slack = float(2.0 ** np.ceil(np.log2(2 * slack))) if slack else 0.0
-        key = points.tobytes(), axes.tobytes(), padding, slack
-        if key not in self._known:
-            around = inflated_points(local, np.eye(3), np.ones(3), padding)
-            self._known[key] = _exporter_mesh(
-                name, hull_from_points(around, self._max_vertices, margin=slack)
-            )
-        return self._known[key]
-
-
 def _to_frame(axes: Floats, points: NDArray[Any]) -> Floats:
     """Points (n, 3) in the coordinates of a frame with axes (3, 3)."""
     return np.asarray(np.linalg.solve(axes, points.astype(np.float64).T).T, dtype=np.float64)
@@ -206,7 +162,6 @@ def _slack(local: Floats, points: NDArray[Any], linear: Floats, axes: Floats, fr
 
 
 def _exporter_mesh(name: str, hull: ConvexHull) -> Any:
-    """Make a mesh of the exporter."""
     from io_scene_gltf2.io.com import gltf2_io
 
     vertices = hull.vertices.astype(np.float32)
@@ -226,25 +181,20 @@ def _made(kind: Any, **values: Any) -> Any:
 
 
 def _accessor(values: Any, component_type: int, type_name: str, target: int, **limits: list[float]) -> Any:
-    """Make an accessor of the exporter."""
     from io_scene_gltf2.io.com import gltf2_io
 
+    try:
+        module = import_module("io_scene_gltf2.io.exp.binary_data")
+    except ImportError:  # its name in Blender 4.2
+        module = import_module("io_scene_gltf2.io.exp.gltf2_io_binary_data")
     return _made(
         gltf2_io.Accessor,
-        buffer_view=_binary_data()(values.tobytes(), target),
+        buffer_view=module.BinaryData(values.tobytes(), target),
         component_type=component_type,
         count=len(values),
         type=type_name,
         **limits,
     )
-
-
-def _binary_data() -> Any:
-    """Class of the exporter for bytes, whose module had another name in Blender 4.2."""
-    try:
-        return import_module("io_scene_gltf2.io.exp.binary_data").BinaryData
-    except ImportError:
-        return import_module("io_scene_gltf2.io.exp.gltf2_io_binary_data").BinaryData
 
 
 Node = Any
@@ -271,40 +221,75 @@ class ExportSettings:
     y_up: bool = True
 
 
-class _NodeCollider(NamedTuple):
-    """A collider below a node, and the exporter's mesh of a hull; None for another shape."""
-
-    collider: Collider
-    mesh: Any
+_NodeCollider: TypeAlias = tuple[Collider, Any]
+"""A collider below a node, and the exporter's mesh of a hull; None for another shape."""
 
 
-class _Bodies:
-    """Contents of the extensions of collider nodes; the exporter replaces parts of them by indices of lists.
+class _Export:
+    """Hulls and entries of lists of one export, each made once.
 
-    The exporter writes an entry of a list once if it is the same Python object in several nodes.
+    The exporter replaces parts of the extensions of nodes by indices of lists. It writes an entry of a list
+    once if it is the same Python object in several nodes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, settings: ExportSettings) -> None:
+        self.settings = settings
+        self._hulls: dict[object, Any] = {}
         self._entries: dict[tuple[str, str, str], Any] = {}
 
-    def body(
-        self, collider: _NodeCollider, extension: GltfExtension, response: CollisionResponse
-    ) -> dict[str, Any]:
-        """Return the content of the extension of a collider's node."""
+    def hull_mesh(
+        self, name: str, part: ExportedPart, linear: Floats, frame: NodeFrame, padding: float
+    ) -> Any:
+        """Make the hull of a node's vertices, or of a part of them, for a collider node below it.
+
+        No point is above any face, whether or not readers normalize quaternions, or take only the rotation of
+        the world matrix. Nodes with the same vertices and scale have the same mesh.
+
+        name : Name of the mesh in the file.
+        part : Vertices in the space of the node.
+        linear : (3, 3) float64. Linear part of the node's world matrix.
+        frame : Rotation and scale of the collider node.
+        padding : Length in world units.
+        Raises CollisionBoundsError: if there is no such hull.
+        """
+        points, rounding = part
+        require_finite(points, "vertices")
+        axes = node_matrix(np.zeros(3), frame.rotation, frame.scale)[:3, :3]
+        local = _to_frame(axes, points)
+        # The frame has the unit of the world, as the rounding has.
+        slack = _slack(local, points, linear, axes, frame) + rounding
+        # A power of two, so that it is equal for all nodes with the same scale, however they are rotated.
+        slack = float(2.0 ** np.ceil(np.log2(2 * slack))) if slack else 0.0
+        key = points.tobytes(), axes.tobytes(), padding, slack
+        if key not in self._hulls:
+            around = inflated_points(local, np.eye(3), np.ones(3), padding)
+            hull = hull_from_points(around, self.settings.max_vertices, margin=slack)
+            self._hulls[key] = _exporter_mesh(name, hull)
+        return self._hulls[key]
+
+    def node(self, name: str, collider: _NodeCollider, response: CollisionResponse) -> Node:
+        """Make a node of the exporter for a collider, with its extensions."""
+        from io_scene_gltf2.io.com import gltf2_io
+        from io_scene_gltf2.io.com.gltf2_io_extensions import Extension
+
+        placed, mesh = collider
+        extensions = {}
+        for each in self.settings.extensions:
+            in_shapes = partial(self._entry, SHAPE_EXTENSIONS[each], "shapes")
+            name_of_body = BODY_EXTENSIONS[each]
+            geometry = collider_geometry(each, placed.shape, mesh, in_shapes)
+            body = body_extension(each, geometry, response, partial(self._entry, name_of_body))
+            extensions[name_of_body] = Extension(name_of_body, body, required=False)
+        transform = placed.transform_properties()
+        return _made(gltf2_io.Node, name=name, children=[], extensions=extensions, **transform)
+
+    def _entry(self, extension: str, key: str, content: dict[str, Any]) -> Any:
         from io_scene_gltf2.io.com.gltf2_io_extensions import ChildOfRootExtension
 
-        def shape_of_root(shape: dict[str, Any]) -> Any:
-            return ChildOfRootExtension(["shapes"], SHAPE_EXTENSIONS[extension], dict(shape), required=False)
-
-        def entry(key: str, content: dict[str, Any]) -> Any:
-            place = extension, key, str(content)
-            if place not in self._entries:
-                name = BODY_EXTENSIONS[extension]
-                self._entries[place] = ChildOfRootExtension([key], name, content, required=False)
-            return self._entries[place]
-
-        geometry = collider_geometry(extension, collider.collider.shape, collider.mesh, shape_of_root)
-        return body_extension(extension, geometry, response, entry)
+        place = extension, key, str(content)
+        if place not in self._entries:
+            self._entries[place] = ChildOfRootExtension([key], extension, dict(content), required=False)
+        return self._entries[place]
 
 
 def add_colliders(
@@ -319,7 +304,7 @@ def add_colliders(
     objects : object of each node, by the node's id()
     warn : called with a message for each node that gets no collider, or none for some of its parts
     """
-    hulls, bodies = HullCache(settings.max_vertices), _Bodies()
+    export = _Export(settings)
     owners = _owners_of_bone_colliders(objects.values())
     for node, matrix in list(_nodes_with_matrices(roots, np.eye(4))):
         item = objects.get(id(node))
@@ -333,13 +318,12 @@ def add_colliders(
         if response.response == "none":
             continue
         try:
-            results = list(_colliders(node, matrix, original, settings, hulls))
+            results = list(_colliders(node, matrix, original, export))
         except CollisionBoundsError as error:
             results = [error]
-        colliders = [result for result in results if isinstance(result, _NodeCollider)]
-        problems = Counter(
-            describe_error(result) for result in results if not isinstance(result, _NodeCollider)
-        )
+        colliders = [result for result in results if not isinstance(result, CollisionBoundsError)]
+        errors = (result for result in results if isinstance(result, CollisionBoundsError))
+        problems = Counter(map(describe_error, errors))
         for problem, count in problems.items():
             if colliders or len(problems) > 1:
                 text = "{name}: no collider for {count} of its {total} parts, {problem}"
@@ -347,11 +331,7 @@ def add_colliders(
                 text = "{name}: no collider, {problem}"
             warn(message(text, name=node.name, count=count, total=len(results), problem=problem))
         nodes = [
-            _exporter_node(
-                collider_node_name(node.name, number),
-                collider.collider,
-                {name: bodies.body(collider, name, response) for name in settings.extensions},
-            )
+            export.node(collider_node_name(node.name, number), collider, response)
             for number, collider in enumerate(colliders)
         ]
         if nodes:
@@ -379,11 +359,7 @@ def _nodes_with_matrices(nodes: Iterable[Node], parent_matrix: Floats) -> Iterat
 
 
 def _colliders(
-    node: Node,
-    matrix: Floats,
-    original: bpy.types.Object | None,
-    settings: ExportSettings,
-    hulls: HullCache,
+    node: Node, matrix: Floats, original: bpy.types.Object | None, export: _Export
 ) -> Iterator[_NodeCollider | CollisionBoundsError]:
     """Colliders of a node, one per part, or the error of a part that has none."""
     if node.skin is not None:
@@ -391,6 +367,7 @@ def _colliders(
             "it is deformed by bones, which a collider would not follow: "
             "set Bounds For to Each Bone, and use Create Colliders"
         )
+    settings = export.settings
     overrides = () if original is None else read_overrides(original)
     fit = settings.fit if original is None else object_fit_settings(original, settings.fit)
     frame = compensating_frame(matrix[:3, :3])
@@ -398,7 +375,7 @@ def _colliders(
     groups: list[tuple[ExportedShape, float, list[ExportedPart]]] = []
     for override in overrides:
         x, y, z = override.points.T
-        part = ExportedPart(np.stack([x, z, -y] if settings.y_up else [x, y, z], axis=1))
+        part = np.stack([x, z, -y] if settings.y_up else [x, y, z], axis=1), 0.0
         groups.append(("sphere" if override.shape == "sphere" else "obb", override.radius, [part]))
     if not overrides:
         splits = original is not None and bounds_for(original) == "loose_parts"
@@ -412,7 +389,7 @@ def _colliders(
         for number, part in enumerate(parts):
             name = collider_node_name(node.name, number)
             try:
-                yield _NodeCollider(collider, hulls.mesh(name, part, matrix[:3, :3], frame, fit.padding))
+                yield collider, export.hull_mesh(name, part, matrix[:3, :3], frame, fit.padding)
             except CollisionBoundsError as error:
                 yield error
 
@@ -429,9 +406,9 @@ def _primitives(
     world = matrix @ node_matrix(np.zeros(3), frame.rotation, frame.scale)
     quaternion = quaternion_from_matrix(world[:3, :3])[[3, 0, 1, 2]]
     placed = Placement(world[None, :3, 3], quaternion[None], np.ones((1, 3)))
-    margin = max((part.rounding for part in groups), default=0.0)
+    margin = max((rounding for _, rounding in groups), default=0.0)
     own_axes = replace(fit, axes="object", padding=fit.padding + margin)
-    pieces = (SubjectGeometry.of(0, Geometry(part.points, matrix, radius), own_axes) for part in groups)
+    pieces = (SubjectGeometry.of(0, Geometry(points, matrix, radius), own_axes) for points, _ in groups)
     fits, errors = fit_many([PlacedGeometry(piece, placed) for piece in pieces], (shape,))
     found = {row: world[k] for rows, _, (world,) in fits for k, row in enumerate(rows.tolist())}
     for number in range(len(groups)):
@@ -441,19 +418,6 @@ def _primitives(
         volume = found[number]
         assert isinstance(volume, (Obb, Sphere))
         try:
-            yield _NodeCollider(fit_collider(matrix, frame, volume), None)
+            yield fit_collider(matrix, frame, volume), None
         except GltfError as error:
             yield error
-
-
-def _exporter_node(name: str, collider: Collider, bodies: Mapping[GltfExtension, dict[str, Any]]) -> Node:
-    """Make a node of the exporter for a collider, with the contents of its extensions."""
-    from io_scene_gltf2.io.com import gltf2_io
-    from io_scene_gltf2.io.com.gltf2_io_extensions import Extension
-
-    extensions = {
-        BODY_EXTENSIONS[extension]: Extension(BODY_EXTENSIONS[extension], body, required=False)
-        for extension, body in bodies.items()
-    }
-    transform = collider.transform_properties()
-    return _made(gltf2_io.Node, name=name, children=[], extensions=extensions, **transform)

@@ -133,15 +133,15 @@ class BoundsTable(SortedObjects):
         """Columns of the objects from `start` up to `stop`."""
         rows = self.rows[start:stop]
         numbers = np.arange(start, start + len(rows))
-        ids, names, kinds, parents, overrides, bones, weights = self.subjects.columns(numbers)
+        columns: dict[str, Any] = self.subjects.columns(numbers)
         local, world = dict[str, ShapeColumn](), dict[str, ShapeColumn]()
         codes = self._kind[rows]
         types = (self._kinds[code] for code in np.unique(codes).tolist())
         for kind in dict.fromkeys(itertools.chain(*types)):  # in the order in which they were fitted
             places = np.flatnonzero(np.array([kind in each for each in self._kinds], dtype=bool)[codes])
-            for group, columns in zip(_GROUPS, (local, world), strict=True):
+            for group, shapes in zip(_GROUPS, (local, world), strict=True):
                 values = (self._numbers[group, kind, name][rows[places]] for name in kind.field_shapes)
-                columns[KEYS_OF_SHAPES[kind]] = ShapeColumn(places, kind.unchecked(*values))
+                shapes[KEYS_OF_SHAPES[kind]] = ShapeColumn(places, kind.unchecked(*values))
         if self._detailed:
             detailed = [self._detailed.get(row, ((), ())) for row in rows.tolist()]
             local |= shape_columns([shapes for shapes, _ in detailed])
@@ -151,22 +151,20 @@ class BoundsTable(SortedObjects):
             pair = self.scanned.columns(numbers, placements.translation, placements.rotation)
             if len(pair[0].rows):
                 local[self.scanned.key], world[self.scanned.key] = pair
-        shapes = local, world, dict[str, ShapeColumn](), dict[str, ShapeColumn]()
-        all_frames = [id in self.all_frames for id in ids]
+        columns["all_frames"] = [id in self.all_frames for id in columns["id"]]
         # Documents have no weight where only the largest one counts.
-        weights = [
+        columns["bone_weight"] = [
             weight if bone and weight is not None and weight < 1 else None
-            for bone, weight in zip(bones, weights, strict=True)
+            for bone, weight in zip(columns["bone"], columns["bone_weight"], strict=True)
         ]
-        parents = [self.parents.get(parent, parent) for parent in parents]
-        return ObjectColumns(
-            ids, names, kinds, parents, overrides, *placements, *shapes, bones, all_frames, weights
-        )
+        columns["parent"] = [self.parents.get(parent, parent) for parent in columns["parent"]]
+        columns |= {"local": local, "world": world, "envelope": {}, "local_envelope": {}}
+        return ObjectColumns(**columns, **placements._asdict())
 
     def names(self) -> dict[str, str]:
         """Names of all objects by id, without their shapes."""
         columns = self.subjects.columns(np.arange(len(self)))
-        return dict(zip(columns.ids, columns.names, strict=True))
+        return dict(zip(columns["id"], columns["name"], strict=True))
 
 
 NO_VERTICES = message("no vertices")

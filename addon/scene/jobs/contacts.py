@@ -349,7 +349,7 @@ def prepare_first_frame(
     reader, bounded = yield from _bound_first_frame(request)
     scene = scene_by_uid(request.uid)
     subjects = [*bounded.subjects, *late.subjects]
-    parents = bounded.subjects.columns(np.arange(len(bounded.subjects))).parents
+    parents = bounded.subjects.columns(np.arange(len(bounded.subjects)))["parent"]
     parents = [bounded.parents.get(parent, parent) for parent in parents]
     parents += [entry.parent for entry in late.objects]
     is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)

@@ -90,7 +90,7 @@ class Result(DocumentContents):
     def ids(self) -> list[str]:
         """Ids of all subjects."""
         if isinstance(self.subjects, SubjectList):
-            return self.subjects.columns(np.arange(len(self.subjects))).ids
+            return self.subjects.columns(np.arange(len(self.subjects)))["id"]
         return [subject.id for subject in self.subjects]
 
     @cached_property

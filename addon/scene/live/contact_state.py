@@ -23,6 +23,7 @@ from ...core import (
     witness_points,
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.numeric.geodesic import geodesic_directions
 from ...core.scan.pair_filter import PairFilter
 from ...formats.document.model import TimeSettings
 from ..settings import DrawnShape, FitSettings
@@ -115,7 +116,6 @@ class ContactTimes:
     """Intervals of a report's contacts, to evaluate at a frame. Static overlaps last for all time.
 
     count : Number of subjects n.
-    time : Range that was scanned.
     """
 
     def __init__(self, report: ContactReport, count: int, time: TimeSettings) -> None:
@@ -179,7 +179,6 @@ def find_touching_pairs(owned: OwnedShapes, pair_filter: PairFilter) -> Touching
     """Find the pairs of subjects, of those that the filter includes, with overlapping shapes.
 
     owned : Shapes of one kind.
-    pair_filter : For all subjects.
     """
     pairs = _touching(owned, pair_filter.includes)
     gaps = separation(owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]])
@@ -193,8 +192,8 @@ def find_touching_pairs(owned: OwnedShapes, pair_filter: PairFilter) -> Touching
     return TouchingPairs(np.stack([found // count, found % count], axis=1)[order], depths[order])
 
 
-_DIRECTIONS = 400
-"""Directions that are tried for subjects of several parts: neighbors are about 10 degrees apart."""
+_DIRECTIONS = geodesic_directions(6).vectors
+"""Directions (362, 3) that are tried for subjects of several parts: neighbors are about 10 degrees apart."""
 _ROUNDING = 2e-6
 """Part of the coordinates by which a translation is longer: Blender stores matrices in single precision."""
 
@@ -203,7 +202,7 @@ def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats
     """Return the translation (3,) of one subject that ends its overlap with another, in world space.
 
     A hair longer than the shortest, so that they do not touch in single precision either. For subjects of
-    several parts, it is the shortest along any of 400 directions. Zero if the subjects do not overlap.
+    several parts, it is the shortest along any of 362 directions. Zero if the subjects do not overlap.
 
     owned : Shapes of one kind. Only spheres and oriented boxes can be several of one subject.
     moved, fixed : Indices of both subjects.
@@ -214,14 +213,13 @@ def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats
     if not rows.size or not overlaps(a, b).any():
         return np.zeros(3)
     if rows.shape[1] > 1:
-        directions = _spiral()
         if isinstance(a, Sphere) and isinstance(b, Sphere):
-            exits = _exits_of_spheres(directions, a.center - b.center, a.radius + b.radius)
+            exits = _exits_of_spheres(_DIRECTIONS, a.center - b.center, a.radius + b.radius)
         else:
             assert isinstance(a, Obb) and isinstance(b, Obb), "other shapes are single"
-            exits = _exits_of_boxes(directions, a, b)
+            exits = _exits_of_boxes(_DIRECTIONS, a, b)
         best = int(np.argmin(exits))
-        direction, size = directions[best], max(float(exits[best]), 0.0)
+        direction, size = _DIRECTIONS[best], max(float(exits[best]), 0.0)
     else:
         step = minimum_translation(a, b)[0]
         size = float(np.linalg.norm(step))
@@ -266,11 +264,3 @@ def _exits_of_boxes(directions: Floats, a: Obb, b: Obb) -> Floats:
         end = np.where(still, np.inf, ends[1]).min(axis=1)
         exits[number] = np.where(begin <= end, end, 0.0).max(initial=0.0)
     return exits
-
-
-def _spiral() -> Floats:
-    """Directions (d, 3), evenly over the sphere."""
-    number = np.arange(_DIRECTIONS) + 0.5
-    height, angle = 1 - 2 * number / _DIRECTIONS, np.pi * (1 + np.sqrt(5)) * number
-    across = np.sqrt(1 - height**2)
-    return np.stack([across * np.cos(angle), across * np.sin(angle), height], axis=1)

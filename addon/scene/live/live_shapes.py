@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import bpy
@@ -81,7 +82,6 @@ class LiveParts:
 
     @property
     def has_parts(self) -> bool:
-        """True if the result has convex parts."""
         return bool(np.isfinite(self._scales).any())
 
     def moved(self, is_shown: Bools, matrices: Floats) -> tuple[Bools, tuple[OwnedShapes, ...]]:
@@ -111,7 +111,6 @@ class LiveParts:
 
 
 def _compound_of(result: Result, index: int) -> Compound | None:
-    """Convex parts of a subject in its local axes; None without any."""
     local = result.objects[index].local
     return next((shape for shape in local if isinstance(shape, Compound)), None)
 
@@ -175,10 +174,8 @@ class LiveSubjects:
         self._visible = self._selected = np.zeros(count, dtype=bool)
         self._matrices: Floats = np.empty((0, 4, 4))
         self._known: dict[int, LiveReading] = {}
-        # Groups of the vertices of subjects for shapes of parts that have been requested, and the settings by
-        # which they are grouped.
+        # Groups of the vertices of subjects for shapes of parts that have been requested.
         self._parts: dict[DrawnShape, list[PartVertices]] = {}
-        self._grouped_by: dict[DrawnShape, object] = {}
         self._fits: dict[DrawnShape, FitCache] = {}
         # Parts of the result, and the settings and vertices with which they are right.
         self._result_parts = LiveParts(result)
@@ -201,9 +198,7 @@ class LiveSubjects:
         without `use_report`, or outside the range of the report, it is in contact if its `checked` shape
         overlaps one of another object.
 
-        depsgraph : Evaluated at the current frame.
         fit : Settings of subjects that have none of their own.
-        drawn : Shapes to return.
         checked : Shape that is tested for overlaps. It is returned, too.
         use_report : Whether contacts are those of the report, if the result has one.
         changed_uids : session_uids of objects whose vertices have changed since the last update; None to read
@@ -254,15 +249,10 @@ class LiveSubjects:
 
     def _apply_settings(self, fit: FitSettings, with_parts: Collection[DrawnShape]) -> None:
         """Drop the vertices and fits that do not fit the settings."""
-        settings: dict[DrawnShape, object] = {
-            "spheres": fit.depth,
-            "compound": (fit.parts, fit.parts_tolerance),
-        }
-        is_grouped = all(self._grouped_by.get(name) == settings[name] for name in with_parts)
-        if fit.modifiers != self._fit.modifiers or not is_grouped:
+        of_reading = attrgetter("modifiers", "depth", "parts", "parts_tolerance")
+        if of_reading(fit) != of_reading(self._fit) or not self._parts.keys() >= set(with_parts):
             self._known.clear()
-            self._grouped_by = {name: settings[name] for name in {*self._grouped_by, *with_parts}}
-            self._parts = {name: [NO_PARTS] * len(self._indices) for name in self._grouped_by}
+            self._parts = {name: [NO_PARTS] * len(self._indices) for name in {*self._parts, *with_parts}}
         if fit != self._fit:
             self._fits.clear()
             for index in (
@@ -308,11 +298,6 @@ class LiveSubjects:
             self._fits.clear()
             self._has_settings[index] = found[index]
 
-    def _belong_to(self, uids: Collection[int]) -> Bools:
-        """Return which subjects (n,) come from the objects with these session_uids, or show them."""
-        array = np.array(list(uids), dtype=np.int64)
-        return np.isin(self.owners, array) | np.isin(self._shown_uids, array)
-
     def _read(
         self,
         depsgraph: bpy.types.Depsgraph,
@@ -329,7 +314,8 @@ class LiveSubjects:
         if changed_uids is not None:
             is_outdated[list(self._known)] = False
             if changed_uids:
-                is_outdated |= self._belong_to(changed_uids)
+                uids = list(changed_uids)
+                is_outdated |= np.isin(self.owners, uids) | np.isin(self._shown_uids, uids)
         refit: list[int] = []
         is_read = is_outdated | self._has_settings
         rows = np.flatnonzero(present & is_read).tolist()
@@ -387,7 +373,7 @@ class LiveSubjects:
         else:
             evaluated = _evaluated(item, depsgraph)
             points, _ = read_vertices_of_fit(evaluated, fit, needs_triangles=False)
-            faces = MeshFaces.of(evaluated, fit.modifiers) if self._grouped_by else ()
+            faces = MeshFaces.of(evaluated, fit.modifiers) if self._parts else ()
             now = LiveReading(points, 0.0, fit, faces)
         is_changed, is_regrouped = self._keep(index, now)
         if is_regrouped:
@@ -410,7 +396,7 @@ class LiveSubjects:
         subjects = with_current_names(
             [self._subjects[k] for k in indices], [self._identities[k] for k in indices]
         )
-        reader = SubjectReader(subjects, self._fit, range(len(indices)) if self._grouped_by else ())
+        reader = SubjectReader(subjects, self._fit, range(len(indices)) if self._parts else ())
         for source in reader.singles(depsgraph):
             index = indices[source.subject]
             subject = self._subjects[index]
@@ -440,12 +426,12 @@ class LiveSubjects:
         self._known[index] = now
         has_groups = before is not None and now.has_groups_of(before)
         is_same = has_groups and before is not None and now.has_shape_of(before)
-        return not is_same, bool(self._grouped_by) and not has_groups
+        return not is_same, bool(self._parts) and not has_groups
 
     def _group(self, source: SubjectGeometry, of_triangle: NDArray[np.int32] | None) -> None:
         """Group the vertices of a subject; `of_triangle` is the face of each triangle if it may deform."""
         # Convex parts are those that a job has split: views must not wait for a split.
-        for name in self._grouped_by:
+        for name in self._parts:
             self._parts[name][source.subject] = part_vertices(name, source, of_triangle, only_known=True)
             self._fits.pop(name, None)
 

@@ -8,16 +8,14 @@ not show. In any doubt a result is stale.
 
 A cancelled drag is no edit, wherever the object was moved meanwhile.
 
-    FRESH or RESTORED --edit--> RESTORABLE --undo--> RESTORED --redo--> RESTORABLE
-    FRESH or RESTORED --drag--> DRAGGING --cancel--> the state before the drag
-    DRAGGING --confirm--> RESTORABLE or STALE
+    FRESH or RESTORED --edit or drag--> RESTORABLE --undo--> RESTORED --redo--> RESTORABLE
+    any state --cancelled drag--> the state before the drag
     any state --edit that does not show at its frame--> STALE, which is final
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TypeAlias
 
@@ -32,8 +30,6 @@ class Staleness(Enum):
 
     FRESH = auto()
     """No subject was edited since the result was computed."""
-    DRAGGING = auto()
-    """A subject is being moved. The drag can still be cancelled."""
     RESTORABLE = auto()
     """A subject was edited, and undo can lead back to the recorded moment."""
     RESTORED = auto()
@@ -43,23 +39,7 @@ class Staleness(Enum):
 
     @property
     def is_stale(self) -> bool:
-        """Return whether a result in this state is out of date."""
         return self not in (Staleness.FRESH, Staleness.RESTORED)
-
-
-@dataclass
-class _Drag:
-    """A drag of a fresh result's subjects.
-
-    last_operator : The operator that had finished last when the drag began: a cancelled drag leaves it the
-        last.
-    state_before : State to return to if the drag is cancelled.
-    state_after : RESTORABLE or STALE: state if the drag is confirmed.
-    """
-
-    last_operator: int
-    state_before: Staleness
-    state_after: Staleness = Staleness.RESTORABLE
 
 
 class StalenessMachine:
@@ -68,12 +48,9 @@ class StalenessMachine:
     def __init__(self, state: Staleness = Staleness.FRESH) -> None:
         self.state = state
         self._recorded: dict[ViewLayerKey, FrameSnapshot] = {}
-        self._drag: _Drag | None = None
-
-    @property
-    def is_stale(self) -> bool:
-        """Return whether the result is out of date."""
-        return self.state.is_stale
+        # The operator that had finished last when a drag began, which is still the last one after a cancelled
+        # drag, and the state then.
+        self._drag: tuple[int, Staleness] | None = None
 
     def record(self, layer: ViewLayerKey, now: FrameSnapshot) -> None:
         """Record what a view layer shows of a fresh result. Does nothing once it was edited."""
@@ -92,24 +69,22 @@ class StalenessMachine:
         """
         if now is None:
             self.invalidate()
-        elif not is_dragging:
-            if not self.end_drag(layer, now, last_operator):
+        elif is_dragging:
+            if self._drag is None:
+                # It may be cancelled before anything moves.
+                self._drag = last_operator, self.state
+            if not self.is_unmoved(layer, now):
                 self.record_edit(layer, now)
-        elif not self.is_unmoved(layer, now):
-            if not self.is_stale:
-                self.begin_drag(last_operator)
-            self.record_edit(layer, now)
-        elif self._drag is None:
-            # It may be cancelled before anything moves.
-            self._drag = _Drag(last_operator, self.state, self.state)
+        else:
+            drag, self._drag = self._drag, None
+            if drag is not None and drag[0] == last_operator and self.is_unmoved(layer, now):
+                self.state = drag[1]
+            else:
+                self.record_edit(layer, now)
 
     def on_undo(self, now: Mapping[ViewLayerKey, FrameSnapshot]) -> None:
         """Compare the outcome of undo or redo with the recorded moment, in all view layers drawn."""
-        if self.state is Staleness.FRESH:
-            return
-        if self.state is Staleness.DRAGGING and self._drag is not None:
-            self.state = self._drag.state_after
-        if self.state is Staleness.STALE:
+        if self.state in (Staleness.FRESH, Staleness.STALE):
             return
         known = [layer for layer in self._recorded if layer in now]
         leads_back = bool(known) and all(self.is_unmoved(layer, now[layer]) for layer in known)
@@ -123,29 +98,8 @@ class StalenessMachine:
         """Note that a subject was edited, which led to `now`."""
         recorded = self._recorded.get(layer)
         is_hidden = recorded is None or recorded.frame != now.frame or recorded.is_same(now)
-        state = Staleness.STALE if is_hidden else Staleness.RESTORABLE
-        if self.state is Staleness.DRAGGING and self._drag is not None:
-            if is_hidden:
-                self._drag.state_after = state
-        elif self.state is not Staleness.STALE:
-            self.state = state
-
-    def begin_drag(self, last_operator: int) -> None:
-        """Begin a drag of a fresh result's subjects, which the user can cancel."""
-        self._drag = _Drag(last_operator, self.state)
-        self.state = Staleness.DRAGGING
-
-    def end_drag(self, layer: ViewLayerKey, now: FrameSnapshot, last_operator: int) -> bool:
-        """End the drag, if there was one, and return whether it was cancelled without a trace."""
-        drag, self._drag = self._drag, None
-        if drag is None:
-            return False
-        if drag.last_operator == last_operator and self.is_unmoved(layer, now):
-            self.state = drag.state_before
-            return True
-        if self.state is Staleness.DRAGGING:
-            self.state = drag.state_after
-        return False
+        if self.state is not Staleness.STALE:
+            self.state = Staleness.STALE if is_hidden else Staleness.RESTORABLE
 
     def invalidate(self) -> None:
         """Make the result stale for good, because of an edit whose outcome is not known."""

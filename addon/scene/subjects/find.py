@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress, count
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
@@ -58,8 +58,6 @@ _Bone = tuple[str, str]
 def armature_roots(scene: bpy.types.Scene, subjects: Iterable[Subject]) -> dict[str, tuple[str, ...]]:
     """Find the subjects without a parent that are below one armature, or deformed by it.
 
-    scene : Scene of the objects.
-    subjects : Subjects with their parents.
     Returns roots : Ids of the subjects by the name of the armature. Only armatures with several such
         subjects.
     """
@@ -92,7 +90,6 @@ class ParentFinder:
     def __init__(self, selected: Sequence[Subject], scene: bpy.types.Scene) -> None:
         """Prepare to find ancestors among single subjects of a scene, which have ids."""
         self._objects = {full_name_of(item): item for item in scene.objects}
-        self._bones_above: dict[str, dict[str, tuple[_Bone, ...]]] = {}
         # The first selected part of an object that is split by loose parts represents it as a parent.
         self._whole: dict[InstanceKey, str] = {}
         self._of_mesh: dict[tuple[InstanceKey, str], str] = {}
@@ -120,28 +117,31 @@ class ParentFinder:
 
     def parent_of(self, subject: Subject) -> str | None:
         """Return the id of the nearest ancestor; None without one, as for a merged collection."""
+        found = next(filter(None, self._ancestors(subject)), None)
+        return None if found == subject.id else found  # its own: a member of the subject itself
+
+    def _ancestors(self, subject: Subject) -> Iterator[str | None]:
+        """Yield the ids of the ancestors, the nearest first; None for one that is no subject."""
         if subject.members and not subject.key[2]:
-            return None
+            return
         if subject.bone and (armature := self._armature_of_mesh.get(subject.key[1])) is not None:
-            for _, name in self._above(armature, subject.bone):
-                if (subject.key, name) in self._of_mesh:
-                    return self._of_mesh[subject.key, name]
-        name, found = subject.key[0], None
+            for _, name in _bones_above(armature, subject.bone):
+                yield self._of_mesh.get((subject.key, name))
+        name = subject.key[0]
         item = None if subject.key[2] or subject.members else self._objects.get(name)
         if self._of_bone and item is not None and (armature := armature_of(item)) is not None:
             # Bones above all bones that may deform its vertices, the nearest first.
             bones = [subject.bone] if subject.bone else deform_bones(item)
-            chains = [self._above(armature, each) for each in bones] or [()]
+            chains = [list(_bones_above(armature, each)) for each in bones] or [[]]
             common = [bone for bone in chains[0] if all(bone in chain for chain in chains[1:])]
-            found = self._first_of(common, subject)
-        if found is None and subject.key[2]:
-            found = self._whole.get((name, name, ()))
-        while found is None and (item := self._objects.get(name)) is not None and item.parent is not None:
+            yield self._first_of(common, subject)
+        if subject.key[2]:
+            yield self._whole.get((name, name, ()))
+        while (item := self._objects.get(name)) is not None and item.parent is not None:
             if (parent := _parent_bone(item)) is not None:
-                found = self._first_of([parent, *self._above(item.parent, item.parent_bone)], subject)
+                yield self._first_of([parent, *_bones_above(item.parent, item.parent_bone)], subject)
             name = full_name_of(item.parent)
-            found = self._whole.get((name, name, ())) if found is None else found
-        return None if found == subject.id else found  # its own: a member of the subject itself
+            yield self._whole.get((name, name, ()))
 
     def _first_of(self, bones: Iterable[_Bone], subject: Subject) -> str | None:
         """Return the id of the first subject of several bones that is not that of the object of another."""
@@ -154,18 +154,13 @@ class ParentFinder:
         armatures = ((item, armature_of(item)) for item in bpy.data.objects)
         return {full_name_of(item): armature for item, armature in armatures if armature is not None}
 
-    def _above(self, armature: bpy.types.Object, name: str) -> tuple[_Bone, ...]:
-        """Return the bones above a bone of an armature, the nearest first."""
-        full_name, data = full_name_of(armature), armature.data
-        if full_name not in self._bones_above:
-            bones: Any = () if data is None else data.bones
-            above: dict[str, tuple[_Bone, ...]] = {}
-            # Blender lists each bone after its parent. `parent_recursive` would read all ancestors of each.
-            for bone in bones:
-                parent = bone.parent
-                above[bone.name] = () if parent is None else ((full_name, parent.name), *above[parent.name])
-            self._bones_above[full_name] = above
-        return self._bones_above[full_name].get(name, ())
+
+def _bones_above(armature: bpy.types.Object, name: str) -> Iterator[_Bone]:
+    """Yield the bones above a bone of an armature, the nearest first."""
+    data: Any = armature.data
+    bone, owner = None if data is None else data.bones.get(name), full_name_of(armature)
+    while bone is not None and (bone := bone.parent) is not None:
+        yield owner, bone.name
 
 
 def _parent_bone(item: bpy.types.Object) -> _Bone | None:
@@ -173,9 +168,6 @@ def _parent_bone(item: bpy.types.Object) -> _Bone | None:
     if item.parent_type != "BONE" or item.parent is None or item.parent.type != "ARMATURE":
         return None
     return full_name_of(item.parent), item.parent_bone
-
-
-_DEFAULT_FIT = FitSettings()
 
 
 def find_subject_candidates(
@@ -187,10 +179,9 @@ def find_subject_candidates(
 
     Returns singles : Objects, their parts, and merged collections.
     Returns groups : Instances of one object under one owner that are no parts.
-    Returns table : All that was visible.
     """
     collections = _merged_collections(scene)
-    table = yield from read_instance_table(depsgraph, lambda item: _Role.of(item, collections, bone_weight))
+    table = yield from read_instance_table(depsgraph, lambda item: _role_of(item, collections, bone_weight))
     # Number and template of each group: the first instance in the dependency graph's order.
     groups: dict[tuple[str, str], tuple[int, Subject]] = {}
     group_of = np.full(len(table.kinds) + 1, -1, dtype=np.int64)
@@ -200,9 +191,9 @@ def find_subject_candidates(
         if role is None:
             continue
         # Instances that are subjects are grouped if they differ in their persistent ids alone.
-        key = role.subject.key
-        if key[2] and role.merged is None and role.parts is None:
-            group_of[number], _ = groups.setdefault(key[:2], (len(groups), role.subject))
+        subject, parts, of_merged = role
+        if subject.key[2] and of_merged is None and parts is None:
+            group_of[number], _ = groups.setdefault(subject.key[:2], (len(groups), subject))
         else:
             is_alone[number] = True
     singles: list[Subject] = []
@@ -211,15 +202,15 @@ def find_subject_candidates(
     numbers: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
     rows = np.flatnonzero(is_alone[table.kind_of])
     for row in table.sorted_rows(rows, np.zeros_like(rows)).tolist():
-        role, key = table.kinds[table.kind_of[row]].details, table.key_of(row)
-        if role.merged is not None:
-            merged[role.merged].append(key)
+        (subject, parts, of_merged), key = table.kinds[table.kind_of[row]].details, table.key_of(row)
+        if of_merged is not None:
+            merged[of_merged].append(key)
             continue
-        name = f"{role.subject.name}.{next(numbers[key[:2]])}" if key[2] else role.subject.name
-        whole = role.subject._replace(key=key, name=name)
-        if role.parts is None:
+        name = f"{subject.name}.{next(numbers[key[:2]])}" if key[2] else subject.name
+        whole = subject._replace(key=key, name=name)
+        if parts is None:
             singles.append(whole)
-        for part in role.parts or ():
+        for part in parts or ():
             of_part = whole._replace(name=f"{name}/{part.name}", part=part.number, override=part.override)
             singles.append(of_part._replace(bone=part.bone, bone_weight=part.bone_weight))
     for (*_, name), keys in merged.items():
@@ -234,54 +225,44 @@ def find_subject_candidates(
     return singles, list(map(InstanceGroup, templates, ids)), table
 
 
-class _Role(NamedTuple):
-    """Role of the instances of a kind.
+_Role: TypeAlias = tuple[Subject, Sequence[MeshPart] | None, tuple[str, str, str] | None]
+"""Role of the instances of a kind: the first of them as a whole, whose name is that of the object, or of an
+instance "Owner/Object"; parts that it is split into; names of the merged collection that they are in."""
 
-    subject : The first of them, as a whole. Its name is that of the object, of an instance "Owner/Object".
-    parts : Parts that it is split into.
-    merged : Names the merged collection that they are members of.
+
+def _role_of(
+    item: VisibleInstance, collections: Mapping[str, tuple[str, str]], bone_weight: float | None
+) -> _Role | None:
+    """Read the first instance of a kind; None for a collider.
+
+    bone_weight : That of a `Selection`; None if objects are not split by bones.
     """
-
-    subject: Subject
-    parts: Sequence[MeshPart] | None
-    merged: tuple[str, str, str] | None
-
-    @classmethod
-    def of(
-        cls, item: VisibleInstance, collections: Mapping[str, tuple[str, str]], bone_weight: float | None
-    ) -> _Role | None:
-        """Read the first instance of a kind; None for a collider.
-
-        bone_weight : That of a `Selection`; None if objects are not split by bones.
-        """
-        key, owner, shown = item.key, item.owner, item.instance.object
-        original = shown.original
-        if is_collider(original):
-            return None
-        merged = None
-        if key[0] in collections:
-            merged = "COLLECTION", *collections[key[0]]
-        elif (
-            key[2] and owner.instance_type == "COLLECTION" and is_merged_collection(owner.instance_collection)
-        ):
-            merged = key[0], "", name_of(owner)
-        name = f"{name_of(owner)}/{name_of(original)}" if key[2] else name_of(original)
-        subject = Subject(key, "", name, original.type, None)
-        has_settings = has_own_settings(original)
-        if merged or is_made_by_nodes(key) or not (has_settings or bone_weight is not None):
-            return cls(subject, None, merged)
-        fit, overrides = object_fit_settings(original, _DEFAULT_FIT), read_overrides(original)
-        parts, bounds = None, bounds_for(original)
-        if has_settings:
-            settings: Any = getattr(original, SETTINGS_PROPERTY)
-            bone_weight = decimal_from_float32(settings.bone_weight) if bounds == "bones" else None
-        if bone_weight is not None or bounds == "loose_parts":
-            parts = parts_of(shown, fit.modifiers, bone_weight)
-        elif len(overrides) > 1:
-            of_each = enumerate(overrides)
-            parts = [MeshPart(number, f"shape.{number}", override=each.shape) for number, each in of_each]
-        override = overrides[0].shape if overrides else None
-        return cls(subject._replace(axes=fit.axes, override=override), parts, merged)
+    key, owner, shown = item.key, item.owner, item.instance.object
+    original = shown.original
+    if is_collider(original):
+        return None
+    merged = None
+    if key[0] in collections:
+        merged = "COLLECTION", *collections[key[0]]
+    elif key[2] and owner.instance_type == "COLLECTION" and is_merged_collection(owner.instance_collection):
+        merged = key[0], "", name_of(owner)
+    name = f"{name_of(owner)}/{name_of(original)}" if key[2] else name_of(original)
+    subject = Subject(key, "", name, original.type, None)
+    has_settings = has_own_settings(original)
+    if merged or is_made_by_nodes(key) or not (has_settings or bone_weight is not None):
+        return subject, None, merged
+    fit, overrides = object_fit_settings(original, FitSettings()), read_overrides(original)
+    parts, bounds = None, bounds_for(original)
+    if has_settings:
+        settings: Any = getattr(original, SETTINGS_PROPERTY)
+        bone_weight = decimal_from_float32(settings.bone_weight) if bounds == "bones" else None
+    if bone_weight is not None or bounds == "loose_parts":
+        parts = parts_of(shown, fit.modifiers, bone_weight)
+    elif len(overrides) > 1:
+        of_each = enumerate(overrides)
+        parts = [MeshPart(number, f"shape.{number}", override=each.shape) for number, each in of_each]
+    override = overrides[0].shape if overrides else None
+    return subject._replace(axes=fit.axes, override=override), parts, merged
 
 
 def _merged_collections(scene: bpy.types.Scene) -> dict[str, tuple[str, str]]:
@@ -317,9 +298,6 @@ def find_subjects(
 
     A merged collection is selected if any of its members is.
 
-    scene : Scene of the dependency graph.
-    depsgraph : Evaluated at the current frame.
-    selection : Filter of the visible objects.
     Returns subjects : Sorted by name, then by id. Empty if the scene has none and the selection names none.
     Returns skipped : Selected objects that are hidden, are colliders, or have no surface.
     Raises SceneError: for a collection that does not exist, or a pattern that matches no subject.
@@ -334,7 +312,6 @@ def find_in_parts(
     """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand.
 
     Returns subjects, skipped : As of `find_subjects`.
-    Returns table : All that was visible.
     """
     is_owner_selected = owner_filter(scene, selection)
     singles, groups, table = yield from find_subject_candidates(
@@ -367,7 +344,6 @@ def find_in_parts(
 
 
 def _reason_for_none(scene: bpy.types.Scene, pattern: str, skipped: Sequence[Skipped]) -> str:
-    """Return why a pattern matches no subject."""
     reasons = {entry.reason for entry in skipped if matches_pattern(pattern, entry.name)}
     if reasons == {IS_COLLIDER}:
         return f"{IS_COLLIDER}, which has the bounds"
@@ -420,10 +396,7 @@ def _subjects(
 
 
 def _without_bounds(
-    scene: bpy.types.Scene,
-    depsgraph: bpy.types.Depsgraph,
-    table: InstanceTable[Any],
-    shown: Collection[str],
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], shown: Collection[str]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the owner's full name, name and reason of what gets no bounds.
 

@@ -35,8 +35,6 @@ from .subject import Subject, SubjectList
 
 NO_POINTS = np.empty((0, 3), dtype=np.float32)
 NO_TRIANGLES = np.empty((0, 3), dtype=np.int32)
-NO_ROWS = np.empty(0, dtype=np.int64)
-IDENTITY = np.eye(4)
 
 _Vertices: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int32]]
 """Vertices (n, 3) and triangles (t, 3)."""
@@ -68,31 +66,25 @@ class SubjectGeometry(NamedTuple):
     def of(
         cls, subject: int, geometry: Geometry, fit: FitSettings, triangles: NDArray[np.int32] = NO_TRIANGLES
     ) -> SubjectGeometry:
-        """Geometry of one subject."""
         points, matrix, radius = geometry
         return cls(np.array([subject]), matrix[None], points, radius, fit, triangles)
 
     @property
     def subject(self) -> int:
-        """Index of the only subject."""
         return int(self.subjects[0])
 
     @property
     def geometry(self) -> Geometry:
-        """Vertices and matrix of the only subject."""
         return Geometry(self.points, self.matrices[0], self.radius)
 
     def with_geometry(self, geometry: Geometry) -> SubjectGeometry:
-        """Replace the vertices and the matrix of the only subject."""
         points, matrix, radius = geometry
         return self._replace(matrices=matrix[None], points=points, radius=radius)
 
     def taken(self, rows: Ints | slice) -> SubjectGeometry:
-        """Select subjects."""
         return self._replace(subjects=self.subjects[rows], matrices=self.matrices[rows])
 
     def singles(self) -> Iterator[SubjectGeometry]:
-        """Yield the geometry of each subject."""
         yield from (self.taken(slice(row, row + 1)) for row in range(len(self.subjects)))
 
 
@@ -202,13 +194,10 @@ class SubjectReader:
         if np.array_equal(group[rows], self._group) and np.array_equal(ids, known):
             found[rows] = self._subjects
         elif len(rows):
-            every = np.column_stack(
-                [np.concatenate([self._group, group[rows]]), np.concatenate([known, ids])]
-            )
-            code = np.unique(every, axis=0, return_inverse=True)[1].reshape(-1)
-            subject_of = np.full(len(every), -1, dtype=np.int64)
-            subject_of[code[: len(known)]] = self._subjects
-            found[rows] = subject_of[code[len(known) :]]
+            pairs = (self._group, known), (group[rows], ids)
+            of_known, wanted = ([row.tobytes() for row in np.column_stack(pair)] for pair in pairs)
+            subject_of = dict(zip(of_known, self._subjects.tolist(), strict=True))
+            found[rows] = [subject_of.get(key, -1) for key in wanted]
         for row, key in table.rows_with(self._singles).items():
             found[row] = self._singles[key]
         return found
@@ -229,10 +218,8 @@ class SubjectReader:
         subject_of = self.subjects_of(table)
         for rows, item in meshes_at(depsgraph, table, np.flatnonzero(subject_of >= 0)):
             # All vertices of whole objects or instances, or their override.
-            subjects, shown, fit = subject_of[rows], item.instance.object, self._settings
-            overrides: tuple[Override, ...] = ()
-            if has_own_settings(shown.original) and not is_made_by_nodes(item.key):
-                fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
+            subjects, shown = subject_of[rows], item.instance.object
+            fit, overrides = self._settings_of(item)
             if overrides:
                 points = NO_POINTS if fit.vertex_group else overrides[0].points
                 radius, triangles = overrides[0].radius, NO_TRIANGLES
@@ -251,17 +238,20 @@ class SubjectReader:
                 yield from self._read_parts(item, indices)
         yield from (self.merged_geometry(index, vertices) for index, vertices in members.items())
 
+    def _settings_of(self, item: VisibleInstance) -> tuple[FitSettings, tuple[Override, ...]]:
+        """Return settings and overrides of what an instance shows; what nodes make has none of its own."""
+        original = item.instance.object.original
+        if is_made_by_nodes(item.key) or not has_own_settings(original):
+            return self._settings, ()
+        return object_fit_settings(original, self._settings), read_overrides(original)
+
     def singles(self, depsgraph: bpy.types.Depsgraph) -> Iterator[SubjectGeometry]:
-        """Read the geometry of each subject that exists, as `geometries` does."""
         for shared in self.geometries(depsgraph):
             yield from shared.singles()
 
     def read_member(self, item: VisibleInstance, merged: int) -> _Vertices:
         """Read the vertices and triangles of a member of a merged subject, in world space."""
-        shown, fit = item.instance.object, self._settings
-        overrides: tuple[Override, ...] = ()
-        if not is_made_by_nodes(item.key):
-            fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
+        shown, (fit, overrides) = item.instance.object, self._settings_of(item)
         if overrides and fit.vertex_group is None:
             points, triangles = np.concatenate([each.enclosing_points for each in overrides]), NO_TRIANGLES
         else:
@@ -276,13 +266,13 @@ class SubjectReader:
         """Merge the vertices of all members of a subject that exist."""
         starts = np.cumsum([0, *(len(points) for points, _ in members)])
         triangles = [rows + start for (_, rows), start in zip(members, starts, strict=False)]
-        geometry = Geometry(np.concatenate([points for points, _ in members]), IDENTITY)
+        geometry = Geometry(np.concatenate([points for points, _ in members]), np.eye(4))
         return SubjectGeometry.of(index, geometry, self._settings, np.concatenate(triangles).astype(np.int32))
 
     def _read_parts(self, item: VisibleInstance, indices: Sequence[int]) -> Iterator[SubjectGeometry]:
         """Read those loose parts, bones or overrides of an object or instance that are subjects."""
         shown, matrix = item.instance.object, world_matrix(item)
-        fit, overrides = object_fit_settings(shown.original, self._settings), read_overrides(shown.original)
+        fit, overrides = self._settings_of(item)
         parts = {index: part for index in indices if (part := self.assembled[index].part) is not None}
         if overrides:
             for index, number in parts.items():
@@ -302,7 +292,7 @@ class SubjectReader:
             faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers))
         of_group = None if fit.vertex_group is None else rows_of_group(shown, fit.modifiers, fit.vertex_group)
         for index, number in parts.items():
-            of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
+            of_part = rows.rows[number] if number < len(rows.rows) else np.empty(0, np.int64)
             if of_group is not None:
                 of_part = np.intersect1d(of_part, of_group)
             triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES

@@ -55,8 +55,6 @@ def make_scan_settings(
 ) -> ScanPairs:
     """Make the settings of a scan from the pair settings of the user, and the ignored pairs of the file.
 
-    scene : Scene that contains the collections.
-    subjects : Subjects of the scan.
     parents : Id of the parent of each subject.
     settings : Names and collections of the pairs to test or skip.
     is_pair_named : Whether the subjects are two that the user chose, which are tested although one is the
@@ -188,7 +186,6 @@ class NamePatterns(NamedTuple):
         return product(np.flatnonzero(first).tolist(), np.flatnonzero(second).tolist())
 
     def _matches(self, pattern: str) -> Bools:
-        """Return which subjects (n,) a pattern matches."""
         if pattern.startswith(COLLECTION_PREFIX):
             name_pattern = pattern.removeprefix(COLLECTION_PREFIX)
             collections = [self.scene.collection, *self.scene.collection.children_recursive]

@@ -127,8 +127,6 @@ def objects_below(scene: bpy.types.Scene, pattern: str) -> list[bpy.types.Object
 
     Below an object are its children, their children, and objects that it deforms.
 
-    scene : Scene of the objects.
-    pattern : Shell pattern of names.
     Returns objects : The reason if no object is below. None if the pattern matches no object, or one that may
         have a surface or instances.
     """

@@ -60,7 +60,6 @@ class Identity(NamedTuple):
 
     owner, shown : session_uid of the object that instances the subject, and of the object that is visible.
     indices : Blender's persistent id of the instance.
-    members : Members of a merged subject.
     """
 
     owner: int
@@ -107,18 +106,6 @@ class InstanceGroup(NamedTuple):
     indices: NDArray[np.int64]
 
 
-class SubjectColumns(NamedTuple):
-    """Attributes of several subjects that documents show, see `Subject`."""
-
-    ids: list[str]
-    names: list[str]
-    kinds: list[str]
-    parents: list[str | None]
-    overrides: list[str | None]
-    bones: list[str | None]
-    bone_weights: list[float | None]
-
-
 @dataclass(eq=False, repr=False)
 class SubjectList(Sequence[Subject]):
     """Subjects as a sequence, each made on access. An instance takes some 20 bytes.
@@ -155,11 +142,9 @@ class SubjectList(Sequence[Subject]):
         return len(self._numbers)
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self[row] for row in range(*index.indices(len(self)))]
-        row = index if index >= 0 else len(self) + index
-        if not 0 <= row < len(self):
-            raise IndexError(index)
+        row = range(len(self))[index]
+        if isinstance(row, range):
+            return [self[each] for each in row]
         number = self._numbers[row]
         if self._group_of[row] < 0:
             return self._singles[number]
@@ -168,7 +153,6 @@ class SubjectList(Sequence[Subject]):
         return template._replace(key=self._key_of(row), id=self._ids.get(row, name), name=name)
 
     def _key_of(self, row: int) -> InstanceKey:
-        """Return the key of a row."""
         number = self._numbers[row]
         if self._group_of[row] < 0:
             key: InstanceKey = self._singles[number].key
@@ -219,8 +203,8 @@ class SubjectList(Sequence[Subject]):
         rows[starts[self._group_of[inside]] + self._numbers[inside]] = inside
         return self._groups, rows
 
-    def columns(self, rows: Ints) -> SubjectColumns:
-        """Return the attributes of some subjects (m,), without making the subjects."""
+    def columns(self, rows: Ints) -> dict[str, list[Any]]:
+        """Return the attributes of some subjects (m,) that documents show, without making the subjects."""
         group_of, numbers = self._group_of[rows].tolist(), self._numbers[rows].tolist()
         templates = [group.template for group in self._groups]
         both = list(zip(group_of, numbers, strict=True))
@@ -236,8 +220,7 @@ class SubjectList(Sequence[Subject]):
                 for row, name, source, group in zip(rows.tolist(), names, sources, group_of, strict=True)
             ]
         attributes = ("kind", "parent", "override", "bone", "bone_weight")
-        columns = (list(map(attrgetter(name), sources)) for name in attributes)
-        return SubjectColumns(ids, names, *columns)
+        return {"id": ids, "name": names, **{key: list(map(attrgetter(key), sources)) for key in attributes}}
 
     def rows_of(self, keys: Collection[InstanceKey]) -> dict[InstanceKey, int]:
         """Return the rows of those subjects that have some keys, as of whole objects and instances."""

@@ -90,7 +90,8 @@ class _Export(FileExport):
         results = settings_of(context).results
         shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
         path = Path(bpy.path.abspath(self.filepath))
-        document = result.document(formats.convention_for(self.file_format, self.convention()), self.decimals)
+        convention = formats.file_format(self.file_format).convention or self.convention()
+        document = result.document(convention, self.decimals)
         extensions = getattr(self, "extensions", DEFAULT_GLTF_EXTENSIONS)
         options = formats.ExportOptions(
             getattr(self, "table", "bounds"),

@@ -203,7 +203,7 @@ def on_edit(scene: bpy.types.Scene, layer: bpy.types.ViewLayer, edited_uids: set
     machine = _machine_of(result_id)
     key, now = view_layer_key(scene, layer), _snapshot(scene, layer)
     machine.on_edit(key, now, is_transforming(), last_operator_pointer())
-    return _apply(result_id, machine.is_stale)
+    return _apply(result_id, machine.state.is_stale)
 
 
 def on_undo(scene: bpy.types.Scene) -> bool:
@@ -217,7 +217,7 @@ def on_undo(scene: bpy.types.Scene) -> bool:
         return _apply(result_id, True)
     snapshots = {view_layer_key(scene, layer): _snapshot(scene, layer) for layer in scene.view_layers}
     machine.on_undo({key: snapshot for key, snapshot in snapshots.items() if snapshot is not None})
-    return _apply(result_id, machine.is_stale)
+    return _apply(result_id, machine.state.is_stale)
 
 
 _before_export: tuple[str, FrameSnapshot] | None = None

@@ -18,7 +18,6 @@ from addon.formats import (
     FORMAT_NAMES,
     ExportOptions,
     UnknownFormatError,
-    convention_for,
     file_format,
     file_text,
     format_from_filename,
@@ -46,7 +45,7 @@ def document_with(name: str, shape: str) -> dict:
     ]
     world = [part for part in entry.world if isinstance(part, SHAPE_TYPES[shape])] or local
     fields = {**vars(entry), "local": tuple(local), "world": tuple(world)}
-    space = space_for(convention_for(name, CONVENTIONS["blender"]))
+    space = space_for(file_format(name).convention or CONVENTIONS["blender"])
     return samples.document_of([type(entry)(**fields)], space)
 
 
@@ -57,10 +56,9 @@ def test_names_are_unique_and_found():
         assert file_format(each.name) is each
 
 
-@pytest.mark.parametrize("use", [file_format, lambda name: convention_for(name, CONVENTIONS["blender"])])
-def test_unknown_format_raises(use):
+def test_unknown_format_raises():
     with pytest.raises(UnknownFormatError, match=r"unknown format 'no format' \(choose from json, csv, "):
-        use("no format")
+        file_format("no format")
 
 
 def test_unknown_format_of_a_file_raises():
@@ -105,7 +103,7 @@ def test_formats_store_the_shapes_that_they_declare_and_no_others(name, shape):
 
 @pytest.mark.parametrize("name", FORMAT_NAMES)
 def test_formats_store_envelopes_and_tracks_if_they_declare_so(name):
-    convention = convention_for(name, CONVENTIONS["blender"])
+    convention = file_format(name).convention or CONVENTIONS["blender"]
     document = samples.document_with_tracks(convention)
     options = ExportOptions(gltf_extensions=("volumes",))
     text = "".join(file_text(document, name, options))

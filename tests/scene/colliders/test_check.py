@@ -77,7 +77,7 @@ def test_distance_of_vertex_outside_is_that_from_surface():
     found = only_problem("outside")
     assert (found.name, found.outside.vertices, found.outside.vertex) == ("Crate", 2, 1)
     assert found.outside.distance == pytest.approx(0.5, abs=1e-6)
-    assert found.text == "2 of 3 vertices are outside of UBX_Crate_00, by up to 0.5 (vertex 1)"
+    assert found.text == "has 2 of 3 vertices outside of UBX_Crate_00, by up to 0.5 (vertex 1)"
 
 
 def test_distance_is_in_world_units_of_moved_objects():
@@ -188,7 +188,7 @@ def test_custom_shape_is_enclosed_in_place_of_vertices():
 def test_open_surface_is_a_problem(name):
     add_vertices("Mesh", TETRAHEDRON * 0.1 + 0.1)
     add_vertices(name, TETRAHEDRON, TETRAHEDRON_FACES[:3])
-    assert only_problem("open").text == "is not closed: there are 3 edges with one face only"
+    assert only_problem("open").text == "is not closed: it has edges with one face only (3)"
 
 
 def test_vertices_split_along_edges_are_no_hole():
@@ -202,7 +202,7 @@ def test_vertices_split_along_edges_are_no_hole():
 def test_loose_vertex_and_three_faces_at_an_edge_are_problems():
     add_vertices("Mesh", TETRAHEDRON * 0.1 + 0.1)
     item = add_vertices("USP_Mesh_00", [*TETRAHEDRON, (0.1, 0.1, 0.1)], TETRAHEDRON_FACES)
-    assert "is not closed: there is 1 vertex without faces" in [entry.text for entry in check().problems]
+    assert "is not closed: it has vertices without faces (1)" in [entry.text for entry in check().problems]
     bpy.data.objects.remove(item)
     add_vertices("UCX_Mesh_00", [*TETRAHEDRON, (1, 1, 0)], [*TETRAHEDRON_FACES, (1, 0, 4)])
     assert ("UCX_Mesh_00", "open") in problems()

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from addon.core import Capsule
 from addon.scene.colliders.check_rules import concave_depth
 from addon.scene.colliders.containment import HullVolume, ObjectSurface, RoundVolume, vertices_outside
 from tests.core.exact import cross, dot, point_triangle_squared, square_root, subtract, vector
@@ -103,9 +104,9 @@ def test_hull_of_very_many_vertices_is_never_too_small():
 
 def test_round_volumes_are_exact():
     points = np.array([(3.0, 4, 0), (0, 0, 5), (0, 0, -1.5), (0.1, 0.1, 2)])
-    ball = RoundVolume(np.zeros(3), np.zeros(3), 2.0)
+    ball = RoundVolume(Capsule(np.zeros(3), np.array([0, 0, 1.0]), 0.0, 2.0))
     assert ball.distances(points) == pytest.approx([3, 3, 0, np.sqrt(4.02) - 2])
-    capsule = RoundVolume(np.array([0, 0, 1.0]), np.array([0, 0, 2.0]), 1.0)
+    capsule = RoundVolume(Capsule(np.array([0, 0, 1.0]), np.array([0, 0, 1.0]), 2.0, 1.0))
     # The segment is from z = -1 to z = 3.
     assert capsule.distances(points) == pytest.approx([4, 1, 0, 0])
     found = vertices_outside(points, [ball, capsule], 1e-9)
@@ -114,7 +115,7 @@ def test_round_volumes_are_exact():
 
 
 def test_tolerance_counts_as_inside():
-    ball = RoundVolume(np.zeros(3), np.zeros(3), 1.0)
+    ball = RoundVolume(Capsule(np.zeros(3), np.array([0, 0, 1.0]), 0.0, 1.0))
     points = np.array([(1.0009, 0, 0), (0, 0, 1.0011)])
     found = vertices_outside(points, [ball], 1e-3)
     assert (found.vertices, found.vertex, found.tolerance) == (1, 1, 1e-3)

@@ -10,8 +10,7 @@ from addon.scene.live.staleness import Staleness, StalenessMachine
 from addon.scene.settings import FitSettings
 
 LAYER = (1, "ViewLayer")
-FRESH, DRAGGING, RESTORABLE = Staleness.FRESH, Staleness.DRAGGING, Staleness.RESTORABLE
-RESTORED, STALE = Staleness.RESTORED, Staleness.STALE
+FRESH, RESTORABLE, RESTORED, STALE = Staleness
 
 
 def at(x: float, frame: float = 1.0, padding: float = 0.0) -> FrameSnapshot:
@@ -105,16 +104,11 @@ def test_undo_in_view_layer_that_is_not_drawn_leaves_result_stale(machine):
     assert machine.state is RESTORABLE
 
 
-@pytest.mark.parametrize(
-    ("now", "last_operator", "is_cancelled"), [(at(0), 7, True), (at(1), 7, False), (at(0), 8, False)]
-)
-def test_drag_is_cancelled_if_nothing_moved_and_no_operator_finished(
-    machine, now, last_operator, is_cancelled
-):
-    machine.begin_drag(7)
-    machine.record_edit(LAYER, at(3))
-    assert machine.state is DRAGGING
-    assert machine.end_drag(LAYER, now, last_operator) is is_cancelled
+@pytest.mark.parametrize(("x", "last_operator", "is_cancelled"), [(0, 7, True), (1, 7, False), (1, 8, False)])
+def test_drag_is_cancelled_if_nothing_moved_and_no_operator_finished(machine, x, last_operator, is_cancelled):
+    machine.on_edit(LAYER, at(3), is_dragging=True, last_operator=7)
+    assert machine.state is RESTORABLE
+    machine.on_edit(LAYER, at(x), is_dragging=False, last_operator=last_operator)
     assert machine.state is (FRESH if is_cancelled else RESTORABLE)
     # A confirmed drag is an edit, which undo may take back.
     assert state_after_undo(machine, at(0)) is (FRESH if is_cancelled else RESTORED)
@@ -123,7 +117,7 @@ def test_drag_is_cancelled_if_nothing_moved_and_no_operator_finished(
 def test_edits_during_drag_end_with_drag(machine):
     for x in (0, 2, 3):
         machine.on_edit(LAYER, at(x), is_dragging=True, last_operator=7)
-        assert machine.state is (DRAGGING if x else FRESH), "at first the object has not moved"
+        assert machine.state is (RESTORABLE if x else FRESH), "at first the object has not moved"
     machine.on_edit(LAYER, at(0), is_dragging=False, last_operator=7)
     assert machine.state is FRESH, "cancelled"
     machine.on_edit(LAYER, at(3), is_dragging=True, last_operator=7)
@@ -147,6 +141,6 @@ def test_cancelled_drag_of_restored_result_leaves_it_restored(machine):
     machine.record_edit(LAYER, at(1))
     machine.on_undo({LAYER: at(0)})
     machine.on_edit(LAYER, at(3), is_dragging=True, last_operator=7)
-    assert machine.state is DRAGGING
+    assert machine.state is RESTORABLE
     machine.on_edit(LAYER, at(0), is_dragging=False, last_operator=7)
     assert machine.state is RESTORED

@@ -37,7 +37,7 @@ def test_problems_are_listed_until_they_are_cleared(wrong):
     page = Page(PANEL)
     assert page.buttons.count(SELECT) == 2 and "2 colliders, 2 problems" in page.labels
     text = " ".join(page.labels)
-    assert "1 of 2 vertices is outside of UBX_Crate_00, by up to 0.5 (vertex 1)" in text
+    assert "has 1 of 2 vertices outside of UBX_Crate_00, by up to 0.5 (vertex 1)" in text
     assert "there is no mesh object named 'Nothing_00' or 'Nothing'" in text
     assert bpy.ops.collision_bounds.clear_collider_check() == {"FINISHED"}
     assert SELECT not in Page(PANEL).buttons

@@ -15,7 +15,7 @@ from ....core.numeric.arrays import Floats
 from ...rounding import center_and_half_extents, rounded_up
 from ...shape_members import preferred_shapes, read_normalized_shape, read_placement, read_shape
 from ...spaces import matrix_from_quaternion, quaternion_from_matrix
-from ..gltf_collider_nodes import minimum_thickness, vector_length
+from ..gltf_collider_nodes import minimum_thickness
 
 NO_ROTATION: Floats = np.array([0.0, 0.0, 0.0, 1.0])
 """Quaternion (x, y, z, w)."""
@@ -64,8 +64,7 @@ class LinkFrame(NamedTuple):
         if is_unturned and np.array_equal(self.translation + converted, point):
             return converted, 0.0
         largest = self.reach + float(np.abs(point).max()) + float(np.abs(from_origin).max()) + size
-        shift = float(np.sqrt(((converted - exact) ** 2).sum()))
-        return converted, shift + _ERROR * (self.level + 1) * largest
+        return converted, math.dist(converted, exact) + _ERROR * (self.level + 1) * largest
 
 
 def frame_below(parent: LinkFrame | None, translation: Floats, quaternion: Floats) -> LinkFrame:
@@ -77,7 +76,7 @@ def frame_below(parent: LinkFrame | None, translation: Floats, quaternion: Float
     Returns frame : LinkFrame. Below another, its world pose differs from the given one by rounding errors.
     """
     if parent is None:
-        unit, reach = quaternion / vector_length(quaternion), float(np.abs(translation).max())
+        unit, reach = quaternion / math.hypot(*quaternion), float(np.abs(translation).max())
         return LinkFrame(translation, matrix_from_quaternion(unit), 0, reach, translation, unit)
     offset = tidied(parent.rotation.T @ (translation - parent.translation))
     relative = unit_quaternion(parent.rotation.T @ matrix_from_quaternion(quaternion), _NO_TURN)
@@ -160,9 +159,6 @@ LinkShape: TypeAlias = Sphere | Obb | Capsule | Cylinder | LinkHull
 def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) -> tuple[LinkShape, ...]:
     """Convert the shape of an object to the frame of its link.
 
-    entry : Object of a document.
-    frame : Frame of the object's link.
-    format : The format of the file.
     Returns shapes : tuple of LinkShape. One; several for a sphere tree, whose leaves they are, and for a
         compound; none for an object without such a shape. No size is 0.
     """
@@ -197,7 +193,7 @@ def geometry_of(shape: LinkShape) -> tuple[str, Floats, Floats, Any]:
         x, y, z = shape.axis if shape.axis[2] >= 0 else -shape.axis
         quaternion = np.array([-y, x, 0.0, 1 + z])
         sizes = np.array([shape.radius, shape.half_length])
-        return shape.name, shape.center, quaternion / vector_length(quaternion), sizes
+        return shape.name, shape.center, quaternion / math.hypot(*quaternion), sizes
     raise TypeError(f"no geometry of {type(shape).__name__}")
 
 
@@ -210,7 +206,7 @@ def _box_along_object(entry: dict[str, Any]) -> Obb:
     if not is_turned:
         return Obb(center, half, np.eye(3))
     axes = matrix_from_quaternion(quaternion)
-    error = _ROTATION_ERROR * (vector_length(center) + vector_length(half))
+    error = _ROTATION_ERROR * (math.hypot(*center) + math.hypot(*half))
     return Obb(translation + axes @ center, half + error, axes)
 
 
@@ -224,7 +220,7 @@ def _converted(shape: Sphere | Obb | Capsule | Cylinder, frame: LinkFrame) -> Li
 
 
 def _box(box: Obb, frame: LinkFrame) -> Obb:
-    center, error = frame.to_link(box.center, vector_length(box.half_extents))
+    center, error = frame.to_link(box.center, math.hypot(*box.half_extents))
     turned = frame.rotation.T @ box.rotation
     axes = matrix_from_quaternion(unit_quaternion(turned, _SAME_AXES))
     half = box.half_extents
@@ -239,7 +235,7 @@ def _axial(shape: Capsule | Cylinder, frame: LinkFrame) -> Capsule | Cylinder:
     axis = frame.rotation.T @ shape.axis
     turned = float(np.hypot(axis[0], axis[1]))
     if turned > _SAME_AXES:
-        axis, turned = axis / vector_length(axis), 0.0
+        axis, turned = axis / math.hypot(*axis), 0.0
     else:
         axis, turned = np.array([0.0, 0.0, 1.0]), turned * (1 + _SAME_AXES)
     sizes = np.array([half_length, float(shape.radius)])
@@ -251,7 +247,7 @@ def _axial(shape: Capsule | Cylinder, frame: LinkFrame) -> Capsule | Cylinder:
 def _hull(vertices: Floats, frame: LinkFrame, format: LinkFormat) -> LinkHull | Obb:
     """Hull of vertices (v, 3) of the world; a box where single precision has no hull."""
     low, high = vertices.min(axis=0), vertices.max(axis=0)
-    size = vector_length(high - low)
+    size = math.dist(high, low)
     middle, error = frame.to_link(low / 2 + high / 2, size)
     local = (vertices - frame.translation) @ frame.rotation - middle
     margin = error + format.hull_margin + format.relative_hull_margin * size

@@ -39,9 +39,7 @@ class Link:
     name : See `link_names`.
     object_name, id : Of the object in the document.
     path : Indices of the links above, and of itself.
-    frame : LinkFrame
     shapes : In the link's frame; none if the response is "none".
-    response : CollisionResponse
     """
 
     name: str
@@ -54,7 +52,6 @@ class Link:
 
     @property
     def parent(self) -> int | None:
-        """Index of the link above."""
         return self.path[-2] if len(self.path) > 1 else None
 
 
@@ -174,7 +171,6 @@ def _parents_first(parents: list[int | None]) -> list[int]:
 
 
 def _require_finite(frame: LinkFrame, shapes: Iterable[LinkShape]) -> None:
-    """Raise NonFiniteGeometryError if a number overflows."""
     numbers = [frame.offset, frame.quaternion]
     for kind, *pose, sizes in map(geometry_of, shapes):
         numbers += [*pose, sizes.vertices if kind == "mesh" else sizes]

@@ -123,7 +123,7 @@ def _inertia_of_small_spheres(shapes: Sequence[LinkShape]) -> Iterator[str]:
     The mass is that of all spheres, as MuJoCo computes it, and the inertia that of a ball around them.
     """
     spheres = [shape for shape in shapes if isinstance(shape, Sphere)]
-    reach = max((float(np.sqrt((s.center**2).sum()) + s.radius) for s in spheres), default=math.inf)
+    reach = max((math.hypot(*s.center) + float(s.radius) for s in spheres), default=math.inf)
     if len(spheres) < max(2, len(shapes)) or reach > _SMALL_BODY:
         return
     mass = _DENSITY * sum(4 / 3 * math.pi * float(sphere.radius) ** 3 for sphere in spheres)
@@ -132,7 +132,6 @@ def _inertia_of_small_spheres(shapes: Sequence[LinkShape]) -> Iterator[str]:
 
 
 def _geom_names(link: Link) -> list[str]:
-    """Names of the geoms of a link, and of their meshes."""
     if len(link.shapes) == 1:
         return [link.name]
     # The names of links have no points, so these are unique.
@@ -141,7 +140,7 @@ def _geom_names(link: Link) -> list[str]:
 
 def _without_small_offset(shape: LinkShape) -> LinkShape:
     """Move a shape to the origin of its body, and enlarge it, if MuJoCo would move it there."""
-    offset = float(np.sqrt((shape.center**2).sum()))
+    offset = math.hypot(*shape.center)
     if isinstance(shape, LinkHull) or not 0 < offset < 2 * _SAME_FRAME:
         return shape
     grown = shape.padded(offset)

@@ -24,7 +24,6 @@ from ..animated import updated_geometry_uids
 class PartRows(NamedTuple):
     """Vertices of the parts of a mesh.
 
-    vertices : Number of vertices of the mesh.
     rows : list of (k,) int. Rows of the vertices of each part, increasing.
     """
 
@@ -37,25 +36,9 @@ _MOST_MESHES = 64
 
 _MOVING_ONLY = frozenset(
     {
-        "ARMATURE",
-        "CAST",
-        "CLOTH",
-        "COLLISION",
-        "CORRECTIVE_SMOOTH",
-        "CURVE",
-        "DISPLACE",
-        "HOOK",
-        "LAPLACIANDEFORM",
-        "LAPLACIANSMOOTH",
-        "LATTICE",
-        "MESH_DEFORM",
-        "SHRINKWRAP",
-        "SIMPLE_DEFORM",
-        "SMOOTH",
-        "SOFT_BODY",
-        "SURFACE_DEFORM",
-        "WARP",
-        "WAVE",
+        *("ARMATURE", "CAST", "CLOTH", "COLLISION", "CORRECTIVE_SMOOTH", "CURVE", "DISPLACE", "HOOK"),
+        *("LAPLACIANDEFORM", "LAPLACIANSMOOTH", "LATTICE", "MESH_DEFORM", "SHRINKWRAP", "SIMPLE_DEFORM"),
+        *("SMOOTH", "SOFT_BODY", "SURFACE_DEFORM", "WARP", "WAVE"),
     }
 )
 """Modifiers that move vertices, and change neither their number nor their weights."""
@@ -121,7 +104,6 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove the handlers, and forget all rows."""
     for handlers, function in _LISTS:
         if function in handlers:
             handlers.remove(function)

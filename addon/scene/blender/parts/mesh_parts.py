@@ -9,13 +9,12 @@ from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ....core.numeric.arrays import Floats, Ints
 from ....core.numeric.components import connected_components
 from ...settings import Modifiers
 from ..instances import VisibleInstance
-from ..mesh_data import edge_indices, vertex_positions
+from ..mesh_data import edge_indices, vertex_positions, world_matrix
 from ..object_settings import OverrideShape
 from .known_rows import PartRows, known_rows
 from .weights import group_weights, rows_by_label
@@ -50,7 +49,6 @@ def bone_rows(evaluated: bpy.types.Object, modifiers: Modifiers, least_weight: f
     """Find the vertices of each bone of an evaluated object.
 
     evaluated : With an armature.
-    modifiers : Mesh to read.
     least_weight : A vertex belongs to the bone with its largest weight, the first of several. If this is
         below 1, it also belongs to all other bones for which its weight is not 0 and at least this, in single
         precision.
@@ -62,9 +60,7 @@ def bone_rows(evaluated: bpy.types.Object, modifiers: Modifiers, least_weight: f
     def find() -> PartRows:
         vertices, weights = group_weights(evaluated, modifiers, groups)
         largest = np.zeros(vertices, dtype=np.float32)
-        owner: NDArray[np.signedinteger[Any]] = np.full(vertices, len(weights), dtype=np.int64)
-        if len(weights) < 2**15:
-            owner = owner.astype(np.int16)  # sorted eight times as fast
+        owner = np.full(vertices, len(weights))
         for bone, (rows, values) in enumerate(weights):
             is_larger = values > largest[rows]  # so of equal ones the first bone counts
             owner[rows[is_larger]], largest[rows[is_larger]] = bone, values[is_larger]
@@ -95,11 +91,11 @@ def bone_frames(item: VisibleInstance) -> dict[str, tuple[Floats, float]]:
     pose: Any = None if armature is None else armature.pose
     if armature is None or pose is None or not len(pose.bones):
         return {}
-    place = _matrix(armature.matrix_world)
+    place = np.array(armature.matrix_world, dtype=np.float64)
     if item.instance.is_instance:
         # The object of an instance has the matrix of the instance; the instanced object has its own.
         source: Any = item.instance.instance_object
-        place = _matrix(item.instance.matrix_world) @ np.linalg.pinv(_matrix(source.matrix_world)) @ place
+        place = world_matrix(item) @ np.linalg.pinv(np.array(source.matrix_world, np.float64)) @ place
     matrices = np.array([bone.matrix for bone in pose.bones], dtype=np.float64)
     linear = matrices[:, :3, :3]
     linear = np.where(np.isfinite(linear), linear, 0.0)
@@ -115,14 +111,10 @@ def bone_frame(evaluated: bpy.types.Object, name: str) -> Floats | None:
     bone = None if pose is None else pose.bones.get(name)
     if armature is None or bone is None:
         return None
-    matrix = _matrix(bone.matrix)
+    matrix = np.array(bone.matrix, dtype=np.float64)
     if not np.isfinite(matrix).all() or np.linalg.svd(matrix[:3, :3], compute_uv=False)[-1] < LEAST_SCALE:
         return None
-    return _matrix(armature.matrix_world) @ matrix
-
-
-def _matrix(matrix: Any) -> NDArray[np.float64]:
-    return np.array(matrix, dtype=np.float64)
+    return np.asarray(np.array(armature.matrix_world, dtype=np.float64) @ matrix)
 
 
 class MeshPart(NamedTuple):

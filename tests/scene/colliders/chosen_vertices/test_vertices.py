@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.blender.object_settings import is_vertex_collider
+from addon.scene.blender.object_settings import VERTEX_COLLIDER_PROPERTY
 from addon.scene.colliders.check import check_colliders
 from addon.scene.colliders.make import make_group_colliders, make_selection_colliders, remove_colliders
 from addon.scene.errors import SceneError
@@ -201,7 +201,11 @@ def test_each_run_adds_a_collider_that_create_keeps_and_remove_removes():
     create_colliders(kind="hull")
     create_colliders(kind="hull")
     assert object_names() == {"A", "UCX_A_00", "UCX_A_01", "UCX_A_02"}
-    assert [is_vertex_collider(bpy.data.objects[f"UCX_A_0{n}"]) for n in range(3)] == [True, True, False]
+    assert [VERTEX_COLLIDER_PROPERTY in bpy.data.objects[f"UCX_A_0{n}"] for n in range(3)] == [
+        True,
+        True,
+        False,
+    ]
     assert remove_colliders(bpy.context.scene) == 3 and object_names() == {"A"}
 
 
