@@ -21,7 +21,10 @@ from ..errors import InvalidShapeError
 from ..numeric.arguments import require_type
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, concatenated_ranges
 from ..shapes import Aabb
-from .grid import BEGINS_ON_BOTH_AXES, FEW_BOXES, Boxes, Columns, Footprint, Grid, choose_grid
+from .grid import BEGINS_ON_BOTH_AXES, Boxes, Columns, Footprint, Grid, choose_grid
+
+_FEW_BOXES = 64
+"""Up to this many boxes are compared with all others faster than those are sorted into columns."""
 
 _FEW_TESTS = 250_000
 """Up to this many pairs, brute force is faster than sorting."""
@@ -117,7 +120,7 @@ def find_pairs(a: Boxes, b: Boxes | None) -> _Found:
     """
     sides = [a] if b is None else [a, b]
     smaller, larger = sorted([len(sides[0].ids), len(sides[-1].ids)])
-    if smaller <= FEW_BOXES or smaller * larger <= _FEW_TESTS:
+    if smaller <= _FEW_BOXES or smaller * larger <= _FEW_TESTS:
         yield from _compare_all(a, b)
         return
     grid = choose_grid(sides)
