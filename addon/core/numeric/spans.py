@@ -10,11 +10,7 @@ from .arrays import Bools, Floats, Ints, Table
 
 
 class Spans(Table):
-    """Closed spans (m,) from `start` to `end`, each on the line with its number.
-
-    line : (m,) int64
-    start, end : (m,) float64. `end` is not before `start`.
-    """
+    """Closed spans (m,), each on the line with its number; `end` is not before `start`."""
 
     line: Ints
     start: Floats
