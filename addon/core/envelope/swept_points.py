@@ -77,9 +77,9 @@ class _SweptGroup:
         extent = float((high - low).max())
         if extent > 0 and np.isfinite(extent):
             scaled = (points - (low + high) / 2) / extent
-            hull = quickhull(scaled, max_vertices=_MOST_VERTICES)
-            if hull is not None:
-                height = max_height_above(scaled, *face_planes(scaled, hull.faces))
+            faces = quickhull(scaled, max_vertices=_MOST_VERTICES)
+            if faces is not None:
+                height = max_height_above(scaled, *face_planes(scaled, faces))
                 points = points[height > -CHAIN_ROUNDING]
         self.kept = [points]
 

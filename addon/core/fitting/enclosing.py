@@ -22,17 +22,6 @@ from .farthest_point import farthest_point, largest_distance, offset_chunks
 from .minimal_sphere import minimal_sphere
 from .minimal_sphere_batch import PointGroups, minimal_spheres
 
-__all__ = [
-    "SPHERE_METHODS",
-    "SphereMethod",
-    "aabb_from_points",
-    "aabbs_from_groups",
-    "enclosing_radii",
-    "sphere_from_aabb",
-    "sphere_from_points",
-    "spheres_from_groups",
-]
-
 SphereMethod = Literal["minimal", "ritter", "centroid", "box"]
 SPHERE_METHODS: tuple[SphereMethod, ...] = get_args(SphereMethod)
 

@@ -8,7 +8,6 @@ all hulls have two faces more after a step, so these are dense arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,26 +27,9 @@ _MOST_POINTS = 1 << 17
 """Points of hulls that are built at the same time."""
 
 
-class IndexedHull(NamedTuple):
-    """A convex hull with a volume, as indices of the points (n, 3) it was made from.
-
-    vertices : (v,) int64. Indices of points, ascending.
-    faces : (f, 3) int64. Indices of points; triangles, counter-clockwise from outside.
-    normals : (f, 3) float64. Unit normals of the faces, outward.
-    edges : (e, 2) int64. Indices of points.
-    sides : (e, 2) int64. Indices of the faces on both sides of each edge.
-    """
-
-    vertices: Ints
-    faces: Ints
-    normals: Floats
-    edges: Ints
-    sides: Ints
-
-
 def quickhull(
     points: Floats, tolerance: float = COPLANAR_TOLERANCE, max_vertices: int | None = None
-) -> IndexedHull | None:
+) -> Ints | None:
     """Build the convex hull of points.
 
     The point farthest above any face becomes a vertex, connected to the horizon: the border of the faces
@@ -58,8 +40,9 @@ def quickhull(
     tolerance : Points this close to a face, or less above it, count as on it.
     max_vertices : Stop after this many vertices, those farthest outside first; points are outside of the
         hull then.
-    Returns hull : IndexedHull or None. None for points in one plane. Also None, rarely, where points are
-        rougher than `tolerance` and the faces make no closed surface.
+    Returns faces : (f, 3) int64 or None. Indices of points; triangles, counter-clockwise from outside. None
+        for points in one plane. Also None, rarely, where points are rougher than `tolerance` and the faces
+        make no closed surface.
     """
     faces = first_faces(points, tolerance)
     if faces is None:
@@ -89,9 +72,7 @@ def quickhull(
         outside = np.concatenate([outside[is_kept], orphans])
         face_of = np.concatenate([new_index[face_of[is_kept]], orphans_face + len(faces) - len(new_faces)])
         height = np.concatenate([height[is_kept], orphans_height])
-    if not is_closed(faces, len(points)):
-        return None
-    return IndexedHull(np.unique(faces), faces, normals, *edges_of_surface(faces, len(points)))
+    return faces if is_closed(faces, len(points)) else None
 
 
 def _above(
@@ -258,14 +239,7 @@ def edges_of_surface(faces: Ints, count: int) -> tuple[Ints, Ints]:
 def quickhulls(
     groups: Sequence[Floats], tolerance: float, max_vertices: int | None = None
 ) -> list[Ints | None]:
-    """Build the convex hulls of several point sets, each as `quickhull` does.
-
-    groups : sequence of (n, 3) float64. Points of about unit extent, around the origin.
-    tolerance : Points this close to a face, or less above it, count as on it.
-    max_vertices : Stop after this many vertices.
-    Returns faces : list of (f, 3) int64 or None. Indices of points, counter-clockwise from outside. None
-        for points in one plane, and where the faces make no closed surface.
-    """
+    """Build the convex hulls of several point sets (n, 3), each as `quickhull` does."""
     found: list[Ints | None] = [None] * len(groups)
     # Hulls of about equal numbers of vertices end at about the same step.
     limit = max(map(len, groups), default=0) if max_vertices is None else max_vertices
@@ -275,8 +249,7 @@ def quickhulls(
         count = max(1, int(np.count_nonzero(sizes <= _MOST_POINTS)))
         rows, order = order[:count], order[count:]
         if count == 1:
-            hull = quickhull(groups[rows[0]], tolerance, limit)
-            found[rows[0]] = None if hull is None else hull.faces
+            found[rows[0]] = quickhull(groups[rows[0]], tolerance, limit)
             continue
         first = {k: faces for k in rows if (faces := first_faces(groups[k], tolerance)) is not None}
         if first:
