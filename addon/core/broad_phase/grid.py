@@ -188,10 +188,8 @@ class Columns(NamedTuple):
 
 
 def expand_ranges(first: Ints, size: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-    """Concatenate ranges of consecutive integers, and mark the begin of each. Exact.
+    """Concatenate ranges of consecutive integers, of sizes > 0, and mark the begin of each. Exact.
 
-    first : (k,) int64. First integer of each range.
-    size : (k,) int64, > 0. Length of each range.
     Returns values : (n,) int64. n is the sum of the lengths.
     Returns marks : (n,) uint8. 1 at the first integer of each range, else 0.
     """
@@ -204,8 +202,7 @@ def expand_ranges(first: Ints, size: Ints) -> tuple[Ints, NDArray[np.uint8]]:
 def choose_grid(sides: list[Boxes]) -> Grid:
     """Choose the grid in which to search one group of boxes, or two groups for the pairs between them.
 
-    sides : One or two groups.
-    Returns grid : Grid. One column where that has few candidates; any grid gives the same pairs.
+    One column where that has few candidates; any grid gives the same pairs.
     """
     # The seed is fixed, so that the running time is repeatable. The sample is so large that one of its
     # candidates stands for a sixteenth of a candidate per box.

@@ -112,11 +112,9 @@ def _sorted_pairs(**groups: Aabb) -> Ints:
 
 
 def find_pairs(a: Boxes, b: Boxes | None) -> _Found:
-    """Find all overlapping pairs between two groups, or within one group, each once. Exact.
+    """Find all overlapping pairs between two groups, or within the first one, each once. Exact.
 
-    a : The first group.
-    b : The second group; None for the pairs within `a`.
-    Yields indices : (k,) int64 twice. Of the boxes of some pairs, in any order.
+    Yields the indices (k,) of both boxes of some pairs, in any order.
     """
     sides = [a] if b is None else [a, b]
     smaller, larger = sorted([len(sides[0].ids), len(sides[-1].ids)])

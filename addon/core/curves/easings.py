@@ -40,14 +40,13 @@ def easing_code(family: str, mode: str) -> int:
 
 
 def eased_values(codes: Ints, times: Singles, starts: Singles, ends: Singles, settings: Singles) -> Singles:
-    """Compute the values of eased segments at times.
+    """Compute the values (m,) of eased segments (m,) at times (m,) in frames, within the segments.
 
-    codes : (m,) int. Easing of each segment, see `easing_code`.
-    times : (m,) float32. In frames, within the segments.
+    Equal to Blender's, except for the last bit where functions of the C library differ.
+
+    codes : (m,) int. See `easing_code`.
     starts, ends : (m, 2) float32. Time and value of the keys at both ends.
     settings : (m, 3) float32. Overshoot of the family BACK, amplitude and period of the family ELASTIC.
-    Returns values : (m,) float32. Equal to Blender's, except for the last bit where functions of the C
-        library differ.
     """
     result = np.empty(len(times), dtype=np.float32)
     for code in np.unique(codes).tolist():

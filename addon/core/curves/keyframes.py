@@ -84,11 +84,7 @@ class Curves:
         self.is_constant: Bools = np.logical_and.reduceat(is_flat, first) if len(first) else is_flat
 
     def values_at(self, times: Floats) -> Singles:
-        """Compute the values of all curves at times.
-
-        times : (t,) float64. Increasing, in frames; rounded to float32.
-        Returns values : (c, t) float32
-        """
+        """Compute the values (c, t) of all curves at increasing times (t,) in frames, rounded to float32."""
         t = times.astype(np.float32)
         result = np.empty((self.count, len(t)), dtype=np.float32)
         result[:] = self.segments.start[self.segments.first[:-1], 1][:, None]
@@ -119,11 +115,7 @@ class Curves:
         return self._values(segments, t, parameters, nearest)
 
     def chords(self, which: Ints, begin: Floats, end: Floats) -> Chords:
-        """Compute the ends of curves over intervals of time, and bound their deviation from the chord.
-
-        which : (m,) int64. Indices of curves.
-        begin, end : (m,) float64. Times in frames, begin before end.
-        """
+        """Compute the chords (m,) of curves (m,) over intervals of time (m,), which begin before they end."""
         first = self._key_counts(which, begin, is_inclusive=True) + which
         last = self._key_counts(which, end, is_inclusive=False) + which
         counts = last - first + 1

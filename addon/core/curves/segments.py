@@ -24,10 +24,9 @@ _SMALLEST_PARAMETER = np.float32(-1e-10)
 
 
 def polynomial(controls: Numbers) -> Numbers:
-    """Convert control values to the coefficients of cubic polynomials. Rounded like Blender's in float32.
+    """Convert control values (4, ...) of Bezier functions to the coefficients of 1, s, s^2 and s^3.
 
-    controls : (4, ...) float32 or float64. Of Bezier functions.
-    Returns coefficients : (4, ...) of the same type. Of 1, s, s^2 and s^3.
+    Rounded like Blender's in float32.
     """
     q0, q1, q2, q3 = controls
     return np.stack([q0, 3 * (q1 - q0), 3 * (q0 - 2 * q1 + q2), q3 - q0 + 3 * (q1 - q2)])

@@ -42,15 +42,9 @@ def only_moves(transforms: Transforms) -> Bools:
 
 
 def location_deviations(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> Floats:
-    """Bound the deviation from linear motion of objects that only move, over intervals of time.
+    """Bound the deviation from linear motion of objects (m,) that only move, over intervals of time (m,).
 
-    The same as `offset` of `transform_chords`, without the matrices.
-
-    transforms : All objects.
-    objects : (m,) int64. Indices of objects without parents that curves neither turn nor scale: see
-        `only_moves`.
-    begin, end : (m,) float64. Interval of each, in frames; it ends later than it begins.
-    Returns deviations : (m,) float64. Conservative, in world space.
+    The same as `offset` of `transform_chords`, without the matrices, for objects of the mask `only_moves`.
     """
     deviation = np.zeros((len(objects), 3))
     for group in (LOCATION, DELTA_LOCATION):
@@ -63,14 +57,10 @@ def location_deviations(transforms: Transforms, objects: Ints, begin: Floats, en
 
 
 def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> TransformChords:
-    """Compute the motion of objects over intervals of time, with bounds of what happens in between.
+    """Compute the motion of objects (m,) over intervals (m,), with bounds of what happens in between.
 
-    Conservative up to rounding of float64, for values as `Curves` has them.
-
-    transforms : All objects, parents included.
-    objects : (m,) int64. Indices of objects.
-    begin, end : (m,) float64. Interval of each, in frames; it ends later than it begins.
-    Returns chords : TransformChords, (m,)
+    Conservative up to rounding of float64, for values as `Curves` has them. Intervals are in frames, and end
+    later than they begin.
     """
     hierarchy, row, places = transforms.hierarchy_of(objects, np.arange(len(objects)))
     return hierarchy_chords(transforms, hierarchy, begin[row], end[row]).take(places)
@@ -248,8 +238,8 @@ class Jumps:
         Blender shows a key from a little before it on. Between a time before that and one after it, a jump at
         the key would be very fast linear motion.
 
-        is_before : whether to put the limits from earlier times, of jumps at these times, or those from later
-            ones, of jumps that follow at once
+        is_before : Whether limits are from earlier times, of jumps at these times, or from later ones, of
+            jumps that follow at once.
         """
         since = times - SHORT if is_before else times
         rows = np.flatnonzero(self.next_after(objects, since) < times + SHORT)

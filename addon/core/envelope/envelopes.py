@@ -195,10 +195,9 @@ def raise_rows(target: Floats, rows: Ints, values: Floats) -> None:
 
 
 def supports_of(numbers: Floats) -> Floats:
-    """Compute support distances of the intersections of boxes and spheres. Conservative: rounded up.
+    """Compute support distances (k, m, SUPPORT_COUNT) of the intersections of boxes and spheres (k, m, 10).
 
-    numbers : (k, m, 10) float64. As those of samples.
-    Returns supports : (k, m, SUPPORT_COUNT) float64. Along the axes, of the box alone.
+    Conservative: rounded up. Along the axes, of the box alone.
     """
     low, high, center, radius = np.split(numbers, (3, 6, 9), axis=-1)
     middle, half = (low + high) / 2, (high - low) / 2

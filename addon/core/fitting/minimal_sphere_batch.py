@@ -21,21 +21,18 @@ _GROUPS_PER_CHUNK = 2048
 
 _FEW = 64
 """Points of a group, on average, up to which its first quarter is not worth a look."""
-_LARGE_GROUP, _BLOCK = 4096, 1 << 16
+_LARGE_GROUP, _BLOCK = 1024, 1 << 16
 """Groups of more points are solved one by one; smaller ones in blocks of about this many points."""
 
 
 def minimal_spheres(points: NDArray[Any], bounds: Ints, is_sorted: bool = False) -> tuple[Floats, Floats]:
-    """Find the smallest enclosing sphere of each group of points, without a loop over the groups.
+    """Find the centers (g, 3) and radii (g,) of the smallest spheres around groups of points (n, 3).
 
-    Exact like `minimal_sphere`.
+    Exact like `minimal_sphere`, without a loop over the groups.
 
     points : (n, 3) float32 or float64. Finite.
     bounds : (g + 1,) int64. Group k is `points[bounds[k]:bounds[k + 1]]`; strictly increasing.
-    is_sorted : Whether the points that determine the sphere of a group are likely to be in its first
-        quarter.
-    Returns centers : (g, 3) float64
-    Returns radii : (g,) float64
+    is_sorted : Whether the points that determine a sphere are likely to be in the first quarter of the group.
     """
     counts = np.diff(bounds)
     centers, radii = np.empty((len(counts), 3)), np.empty(len(counts))

@@ -85,12 +85,10 @@ def _above(
 
 
 def first_faces(points: Floats, tolerance: float) -> Ints | None:
-    """Return the faces of a tetrahedron of four of some points, far from each other.
+    """Return the faces (4, 3) of a tetrahedron of four of some points (n, 3), far from each other.
 
-    points : (n, 3) float64. As those of `quickhull`.
-    tolerance : Points this close to a plane or line through others count as on it.
-    Returns faces : (4, 3) int64 or None. Indices of points, counter-clockwise from outside. None for points
-        in one plane.
+    They are counter-clockwise from outside. None for points in one plane: points within `tolerance` of a
+    plane or line through others count as on it.
     """
     # The point farthest from any other is a vertex of the hull.
     a = int(length(points - points.mean(axis=0)).argmax())
@@ -123,12 +121,9 @@ def _horizon(visible: Ints, count: int) -> Ints:
 
 
 def max_height_above(points: Floats, normals: Floats, offsets: Floats) -> Floats:
-    """Compute the height of points over the plane that each is farthest above. Exact up to float64 rounding.
+    """Compute the heights (n,) of points (n, 3) over the plane that each is farthest above.
 
-    points : (n, 3) float64. In any space and unit.
-    normals : (f, 3) float64. Of the planes.
-    offsets : (f,) float64. Of the planes, as from `face_planes`.
-    Returns heights : (n,) float64. In multiples of the lengths of the normals; negative below all planes.
+    In multiples of the lengths of the normals; negative below all planes. Exact up to float64 rounding.
     """
     return _highest_faces(points, normals, offsets)[1]
 
@@ -197,13 +192,9 @@ def _highest_faces(points: Floats, normals: Floats, offsets: Floats) -> tuple[In
 
 
 def face_planes(points: Floats, faces: Ints) -> tuple[Floats, Floats]:
-    """Compute the planes of faces. Exact up to float64 rounding.
+    """Compute the unit normals (f, 3) of faces (f, 3), and their dot products (f,) with points of the planes.
 
-    points : (n, 3) float64. In any space and unit.
-    faces : (f, 3) int64. Indices of points.
-    Returns normals : (f, 3) float64. Unit vectors; outward for faces that are counter-clockwise from
-        outside.
-    Returns offsets : (f,) float64. Dot product of the normal and any point of the plane.
+    Outward for faces that are counter-clockwise from outside. Exact up to float64 rounding.
     """
     a, b, c = (points[faces[:, k]] for k in range(3))
     normals = normalized(cross(b - a, c - a))

@@ -98,10 +98,7 @@ class TrianglePartition(NamedTuple):
 def partition_triangles(triangles: Triangle | ArrayLike, leaf_triangles: int = 1) -> TrianglePartition:
     """Split triangles as `sphere_tree_from_triangles` does at any depth, without fitting spheres. Exact.
 
-    triangles : Triangle, batch (t,), or (t, 3, 3) float. The triangles or their corners, t >= 1.
-    leaf_triangles : Parts of at most this many triangles are not split. Neither are parts with equal
-        centroids.
-    Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    Arguments and errors are as those of that function.
     """
     corners = as_corners(triangles)
     leaf_triangles = as_whole_number(leaf_triangles, "leaf_triangles", 1)

@@ -155,11 +155,7 @@ class SphereTree(Batched):
 
 
 def level_starts(children: Ints) -> Ints:
-    """Find the first nodes of the levels of a breadth-first tree. Exact.
-
-    children : (m, 2) int64. As in `SphereTree`.
-    Returns starts : (depth + 2,) int64. Ends with m.
-    """
+    """Find the first nodes (depth + 2,) of the levels of a breadth-first tree (m, 2), and m. Exact."""
     inner_before = np.concatenate([[0], np.cumsum(children[:, 0] >= 0)])
     starts = [0, 1]
     while starts[-1] < len(children):
