@@ -143,13 +143,8 @@ class Curves:
         rows = np.flatnonzero(kind == BEZIER)
         if len(rows):
             times, values = np.moveaxis(segments.controls[:, of_parts[rows]].astype(np.float64), -1, 0)
-            # Channels of one object follow each other, and mostly have their keys at equal times.
-            columns = np.vstack([times, low[rows], high[rows]])
-            is_other = np.append(True, (columns[:, 1:] != columns[:, :-1]).any(axis=0))
-            shared = np.cumsum(is_other) - 1
-            columns = columns[:, is_other]
-            ends = parameter_of_time(np.tile(columns[:4], 2), columns[4:].ravel()).reshape(2, -1)
-            times, values = cut(columns[:4], *ends)[:, shared], cut(values, *ends[:, shared])
+            ends = parameter_of_time(np.tile(times, 2), np.append(low[rows], high[rows])).reshape(2, -1)
+            times, values = cut(times, *ends), cut(values, *ends)
             first[rows], last[rows] = values[0], values[3]
             deviation[rows] = deviation_of_bezier(times, values)
         rows = np.flatnonzero(kind >= EASED)

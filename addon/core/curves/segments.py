@@ -214,8 +214,6 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
         s = np.where(span > 0, np.clip((times - controls[0]) / span, 0, 1), 0.5)
     c = polynomial(controls)
     noise = _NOISE * np.maximum(np.abs(controls[0]), np.abs(controls[3]))
-    # A few need many steps. Once half of the rows have converged, only the rest is continued.
-    result, rows = np.empty(len(times)), np.arange(len(times))
     for _ in range(_MOST_STEPS):
         value = c[0] + s * (c[1] + s * (c[2] + s * c[3])) - times
         low, high = np.where(value <= 0, s, low), np.where(value >= 0, s, high)
@@ -227,16 +225,9 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
         # Where rounding moves it to and fro, no further step is better.
         is_open = (np.abs(following - s) > 4e-16) & (np.abs(value) > noise)
         s = following
-        still_open = np.flatnonzero(is_open)
-        if 2 * len(still_open) <= len(s):
-            result[rows] = s
-            if not len(still_open):
-                return result
-            rows, s, times = rows[still_open], s[still_open], times[still_open]
-            low, high, noise = low[still_open], high[still_open], noise[still_open]
-            c = c[:, still_open]
-    result[rows] = s
-    return result
+        if not is_open.any():
+            break
+    return s
 
 
 def cut(controls: Floats, begin: Floats, end: Floats) -> Floats:
