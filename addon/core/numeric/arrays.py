@@ -34,6 +34,7 @@ CHUNK_ROWS = 16_384
 UNIT_BOX_CORNERS: Floats = np.array(list(product((-1.0, 1.0), repeat=3)))
 """(8, 3) corners of the box from -1 to 1 on each axis; the last axis varies fastest."""
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+"""Odd multiplier with well mixed bits, for multiplicative hashing (Knuth)."""
 _SHIFT = np.uint64(29)
 
 
@@ -299,15 +300,20 @@ def distinct_rows(rows: Floats) -> tuple[Ints, Ints]:
     Returns kind_of : (n,) int. Kind of each row.
     """
     bits = np.ascontiguousarray(rows).view(np.uint64)
-    code = np.zeros(len(bits), dtype=np.uint64)
-    for column in bits.T:
-        code = (code ^ column) * _MULTIPLIER
-        code ^= code >> _SHIFT
-    _, first, kind_of = np.unique(code, return_index=True, return_inverse=True)
+    _, first, kind_of = np.unique(row_codes(bits.T), return_index=True, return_inverse=True)
     if not np.array_equal(bits[first][kind_of], bits):
         # Two kinds have the same code. Sorting whole rows takes four times as long.
         _, first, kind_of = np.unique(bits, axis=0, return_index=True, return_inverse=True)
     return first, kind_of.reshape(-1)
+
+
+def row_codes(columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits of rows, from their columns (k, n), to codes (n,), which different rows rarely share."""
+    codes = np.zeros(columns.shape[1], dtype=np.uint64)
+    for column in columns:
+        codes = (codes ^ column) * _MULTIPLIER
+        codes ^= codes >> _SHIFT
+    return codes
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
