@@ -378,13 +378,11 @@ def box_around(center: Floats, half: Floats) -> Aabb:
 
 
 def orthonormalized(rotation: Floats) -> Floats:
-    """Make rotations orthonormal to float64.
+    """Make rotations (..., 3, 3) that are orthonormal to float32 or better orthonormal to float64.
 
     Newton's iteration for the orthogonal polar factor, at most two steps. Rotations that are orthonormal
     already are returned as they are.
 
-    rotation : (..., 3, 3) float64. Orthonormal to float32 or better.
-    Returns rotation : (..., 3, 3) float64
     Raises InvalidShapeError: for matrices that scale, shear or mirror, with the index of the first.
     """
     identity = np.eye(3)
@@ -410,14 +408,11 @@ def orthonormalized(rotation: Floats) -> Floats:
 
 
 def axes_from_edges(edges: Floats, importance: Floats) -> Floats:
-    """Fit rotations to the columns of `edges` by Gram-Schmidt, the most important column first.
+    """Fit rotations to the columns of `edges` (..., 3, 3) by Gram-Schmidt, in order of importance (..., 3).
 
     The most important column keeps its direction; each other one loses its components along those before it.
-    Columns keep their positions. Where columns are parallel or zero, any perpendicular axis is taken.
-
-    edges : (..., 3, 3) float64. Edge vectors of boxes as columns.
-    importance : (..., 3) float64. Of each column, for instance its length.
-    Returns rotation : (..., 3, 3) float64. Never mirrored.
+    Columns keep their positions. Where columns are parallel or zero, any perpendicular axis is taken. Never
+    mirrored.
     """
     order = np.argsort(-importance, axis=-1, kind="stable")
     first, second, third = np.moveaxis(np.take_along_axis(edges, order[..., None, :], axis=-1), -1, 0)

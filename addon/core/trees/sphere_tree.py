@@ -134,17 +134,9 @@ class SphereTree(Batched):
         return self._with_spheres(self.spheres.transformed(matrices[..., None, :, :]))
 
     def require_same_nodes(self, other: SphereTree) -> None:
-        """Require that `other` is a pose of the same tree.
+        """Require that `other` is a pose of the same tree, the one at the other sample.
 
-        Parameters
-        ----------
-        other : SphereTree
-            The tree at the other sample.
-
-        Raises
-        ------
-        InvalidShapeError
-            If the nodes differ.
+        Raises InvalidShapeError: if the nodes differ.
         """
         require_type(other, SphereTree, "other")
         if self.children is not other.children and not np.array_equal(self.children, other.children):
