@@ -59,10 +59,6 @@ class Boxes(Table, last=True):
     low: Floats
     high: Floats
 
-    def sorted_along(self, axis: int) -> Boxes:
-        """Return the boxes in the order of their low faces on an axis."""
-        return self.take(np.argsort(self.low[axis]))
-
 
 class Grid(NamedTuple):
     """Division of space into columns along the sweep axis, by cells on the other two axes.

@@ -122,7 +122,7 @@ def find_pairs(a: Boxes, b: Boxes | None) -> _Found:
         yield from _compare_all(a, b)
         return
     grid = choose_grid(sides)
-    sides = [side.sorted_along(grid.sweep_axis) for side in sides]
+    sides = [side.take(np.argsort(side.low[grid.sweep_axis])) for side in sides]
     footprints = [Footprint.of(side, grid) for side in sides]
     too_wide = [footprint.too_wide(grid) for footprint in footprints]
     if any(np.count_nonzero(mask) * 2 > len(mask) for mask in too_wide):

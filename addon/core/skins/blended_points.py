@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..curves.segments import Singles
 from ..curves.transform_bounds import TransformChords
 from ..numeric.arrays import Floats, Ints, length
-from .point_tree import CHILDREN, CarriedNodes, tree_levels, tree_order
+from .point_tree import CHILDREN, nodes_by_bone, tree_levels, tree_order
 
 
 class BoneBalls(NamedTuple):
@@ -95,7 +95,7 @@ class BlendedPoints:
         bones = bones[order].reshape(shape)
         shares, places = shares[order].reshape(shape), places[order].reshape(*shape, 3)
         self._levels, terms = tree_levels(bones, shares, places)
-        self._top = CarriedNodes.by_place(self._levels[0])
+        self._top = nodes_by_bone(self._levels[0])
         # Of each leaf (l,), for each of its points (s,): the share of each of its bones times a place.
         self._terms = terms.reshape(*terms.shape[:2], -1)
 
