@@ -142,7 +142,7 @@ def _without_parents(
         chords = transforms.curves.chords(of_rows[row, channel], begin[row], end[row])
         channels.assign((row, channel), chords)
     matrices = np.zeros((2, len(objects), 4, 4))
-    matrices[:, :, :3, :3], matrices[:, :, 3, 3] = transforms.precise_rest[2][objects], 1
+    matrices[:, :, :3, :3], matrices[:, :, 3, 3] = transforms.precise_rest[1][objects], 1
     for matrix, values in zip(matrices, (channels.begin, channels.end), strict=True):
         matrix[:, :3, 3] = values[:, LOCATION] + values[:, DELTA_LOCATION]
     offset = length(channels.deviation[:, LOCATION] + channels.deviation[:, DELTA_LOCATION])
@@ -165,7 +165,9 @@ def _form(transforms: Transforms, objects: Ints, channels: Chords) -> tuple[Floa
     the norm of the change, and the largest scale.
     """
     angles, scale = (channels.take((slice(None), group)) for group in (ROTATION, SCALE))
-    rotations, (from_chord, from_arc) = _rotations(transforms, objects, angles)
+    modes = transforms.modes[objects]
+    rotations = np.stack([rotation_matrices(modes, values) for values in (angles.begin, angles.end)])
+    from_chord, from_arc = rotation_bounds(modes, *angles)
     delta_scale = transforms.rest[:, DELTA_SCALE].astype(np.float64)[objects]
     scales = np.stack([scale.begin * delta_scale, scale.end * delta_scale])
     scale_error = (scale.deviation * np.abs(delta_scale)).max(axis=1)
@@ -178,17 +180,6 @@ def _form(transforms: Transforms, objects: Ints, channels: Chords) -> tuple[Floa
     arc = np.where((scale_change > 0) | (scale_error > 0), np.inf, from_arc)
     turn = np.sqrt(((ends[1] - ends[0]) ** 2).sum(axis=(1, 2)))
     return ends, np.stack([linear, arc, turn, largest])
-
-
-def _rotations(transforms: Transforms, objects: Ints, angles: Chords) -> tuple[Floats, Floats]:
-    """Rotations (2, m, 3, 3) of objects (m,) at both ends, without delta; their `rotation_bounds` (2, m)."""
-    rotations, bounds = (np.stack([transforms.precise_rest[1][objects]] * 2), np.zeros((2, len(objects))))
-    turning = np.flatnonzero(transforms.turns[objects])
-    modes, chords = transforms.modes[objects[turning]], angles.take(turning)
-    bounds[:, turning] = rotation_bounds(modes, *chords)
-    for rotation, values in zip(rotations, (chords.begin, chords.end), strict=True):
-        rotation[turning] = rotation_matrices(modes, values)
-    return rotations, bounds
 
 
 SHORT = 2.0**-10

@@ -152,17 +152,14 @@ class Transforms:
         return _rotations(self.modes, self.rest)
 
     @cached_property
-    def precise_rest(self) -> tuple[Floats, Floats, Floats]:
-        """Matrices (n, 3, 3) of values that no curve changes, without parents, in float64.
-
-        Rotations by the delta rotation, rotations by the rotation, and whole linear parts.
-        """
+    def precise_rest(self) -> tuple[Floats, Floats]:
+        """Delta rotations and linear parts (n, 3, 3) of values that no curve changes, without parents."""
         rest = self.rest.astype(np.float64)
         delta, rotation = (
             rotation_matrices(self.modes, rest[:, group]) for group in (DELTA_ROTATION, ROTATION)
         )
         linear = delta @ rotation * (rest[:, SCALE] * rest[:, DELTA_SCALE])[:, None, :]
-        return delta, rotation, np.asarray(linear)
+        return delta, np.asarray(linear)
 
     @cached_property
     def changes_form(self) -> Bools:

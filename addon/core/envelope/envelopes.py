@@ -70,7 +70,6 @@ class SweptBounds:
         return np.asarray(np.isfinite(self.radius))
 
     def sample(self, rows: Ints, times: Floats) -> Generator[float, None, Ints]:
-        """See `Sweep`."""
         order = np.lexsort((rows, times))
         # All subjects at a time are queried together, because a scene may have to be evaluated for them.
         ends = np.flatnonzero(np.diff(times[order], append=np.inf)) + 1
@@ -89,7 +88,6 @@ class SweptBounds:
         return numbers
 
     def keep(self, samples: Ints) -> None:
-        """See `Sweep`."""
         self._numbers = self._numbers[samples]
 
     def _query(self, rows: Ints, times: Floats) -> Floats:
@@ -140,7 +138,6 @@ class SweptBounds:
         return moving[both], added / self._tolerance(rows), growth
 
     def add(self, rows: Ints, growth: Floats) -> None:
-        """See `Sweep`."""
         raise_rows(self._supports, rows, growth[:, :SUPPORT_COUNT])
         self._merge_spheres(rows.repeat(2), growth[:, SUPPORT_COUNT:].reshape(-1, 4))
 

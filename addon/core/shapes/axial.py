@@ -144,7 +144,6 @@ class Capsule(_Axial):
             return Capsule(center, normalized(along), self.half_length * length(along), radius)
 
     def _around(self, points: Floats) -> Capsule:
-        """See `BoundingVolume`."""
         radius = distance_from_segment(self, points).max()
         return Capsule(self.center, self.axis, self.half_length, radius)
 
@@ -214,7 +213,6 @@ class Cylinder(_Axial):
             return Cylinder(center, axis, half + slack, radius + slack)
 
     def _around(self, points: Floats) -> Cylinder:
-        """See `BoundingVolume`."""
         along, across = axial_coordinates(self, points)
         return Cylinder(self.center, self.axis, np.abs(along).max(), across.max())
 
