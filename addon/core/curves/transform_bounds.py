@@ -46,14 +46,11 @@ def location_deviations(transforms: Transforms, objects: Ints, begin: Floats, en
 
     The same as `offset` of `transform_chords`, without the matrices, for objects of the mask `only_moves`.
     """
-    deviation = np.zeros((len(objects), 3))
-    for group in (LOCATION, DELTA_LOCATION):
-        if (transforms.curve_of[:, group] >= 0).any():
-            curve = transforms.curve_of[:, group][objects]
-            row, channel = np.nonzero(curve >= 0)
-            chords = transforms.curves.chords(curve[row, channel], begin[row], end[row])
-            deviation[row, channel] += chords.deviation
-    return length(deviation)
+    curve = transforms.curve_of[objects[:, None], np.r_[LOCATION, DELTA_LOCATION]]
+    row, channel = np.nonzero(curve >= 0)
+    deviation = np.zeros(curve.shape)
+    deviation[row, channel] = transforms.curves.chords(curve[row, channel], begin[row], end[row]).deviation
+    return length(deviation[:, :3] + deviation[:, 3:])
 
 
 def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> TransformChords:
