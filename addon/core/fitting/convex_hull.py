@@ -119,9 +119,7 @@ def hull_steps(
     at the first step or a later one.
     """
     max_vertices = as_whole_number(max_vertices, "max_vertices", 0)
-    margin = as_number(margin, "margin", 0.0)
-    if margin > _LARGEST:
-        raise InvalidShapeError(f"margin: {margin:g} is out of the range of single precision")
+    margin = as_number(margin, "margin", 0.0, most=_LARGEST)
     if decimals is not None:
         decimals = as_whole_number(decimals, "decimals", 0, _MAX_DECIMALS)
     p = as_points(points)
