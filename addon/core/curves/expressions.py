@@ -42,11 +42,7 @@ _ANGLES = {"radians": (math.pi, 180.0), "degrees": (180.0, math.pi)}
 
 
 class Expression(NamedTuple):
-    """An expression of the frame number.
-
-    program : Program
-    numbers : Numbers of the program, in the order of their use.
-    """
+    """An expression of the frame number: its program, and the numbers of this in the order of their use."""
 
     program: Program
     numbers: tuple[float, ...]
@@ -179,7 +175,6 @@ class DrivenCurves(Curves):
     """Curves (c,), and expressions (e,) numbered after them."""
 
     def __init__(self, curves: Curves, expressions: Expressions) -> None:
-        """Take curves that are prepared already."""
         vars(self).update(vars(curves))
         self._expressions = expressions
 

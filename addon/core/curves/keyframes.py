@@ -48,18 +48,13 @@ class Chords(Table):
 class Curves:
     """Curves (c,) of one or more keys each.
 
-    count : Number of curves.
-    keys : Keys
     starts : (c + 1,) int64. First key of each curve, and the number of all keys.
-    segments : Segments
     is_constant : (c,) bool. Curves that have one value at all times.
     """
 
     def __init__(self, keys: Keys, starts: Ints, is_extrapolated: Bools) -> None:
-        """Prepare the segments of all curves.
+        """Prepare the segments of all curves, from the keys of one curve after the other.
 
-        keys : Of all curves, one curve after the other.
-        starts : (c + 1,) int64. First key of each curve, and the number of all keys.
         is_extrapolated : (c,) bool. Whether a curve continues linearly before the first and after the last
             key.
         """

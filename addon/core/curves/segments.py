@@ -33,12 +33,12 @@ def polynomial(controls: Numbers) -> Numbers:
 
 
 def parameters_at(coefficients: Singles, first: Singles, times: Singles) -> Singles:
-    """Find the parameters at which segments reach times, with Blender's formulas and rounding.
+    """Find the parameters (m,) at which segments reach times (m,), with Blender's formulas and rounding.
+
+    NaN where rounding leaves Blender without a solution.
 
     coefficients : (4, m) float32. `polynomial` of the times of the control points.
     first : (m,) float32. Time of the first key.
-    times : (m,) float32. Within the segments.
-    Returns parameters : (m,) float32. NaN where rounding leaves Blender without a solution.
     """
     c1, c2, c3 = coefficients[1:].astype(np.float64)
     c0 = (first - times).astype(np.float64)
@@ -130,7 +130,6 @@ class Segments:
     """
 
     def __init__(self, keys: Keys, starts: Ints, is_extrapolated: Bools) -> None:
-        """Prepare the segments of all curves; see `Curves`."""
         counts = np.diff(starts)
         curve_of_key = np.repeat(np.arange(len(counts)), counts)
         self.first = starts + np.arange(len(starts))
@@ -246,9 +245,7 @@ def deviation_of_bezier(times: Floats, values: Floats) -> Floats:
     """Bound the distance (m,) of Bezier segments from the lines through their ends.
 
     Conservative, and exact for handles at equal distances: the inner control values d1, d2 of the distance
-    give at most 3 s (1 - s) max(|d1|, |d2|).
-
-    times, values : (4, m) float64. Of the control points; times do not decrease.
+    give at most 3 s (1 - s) max(|d1|, |d2|). Times of the control points (4, m) do not decrease.
     """
     span = times[3] - times[0]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -190,7 +190,6 @@ class Jumps:
     """
 
     def __init__(self, transforms: Transforms) -> None:
-        """Find the jumps of all objects."""
         self._transforms, curves = transforms, transforms.curves
         segments = curves.segments
         # A segment that is constant ends with a jump if its end has another value.

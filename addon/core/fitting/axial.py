@@ -123,11 +123,8 @@ def capsule_along(points: ArrayLike, axis: ArrayLike, line_point: ArrayLike) -> 
     of capsules of a few radii along that line. Where this line is not in the middle of the points, that
     through the middle of the smallest circle around them is tried, too.
 
-    points : (n, 3) array_like. In the caller's unit.
-    axis : (3,) array_like. Direction of the capsule, of any length but 0.
-    line_point : (3,) array_like. A point of the line, in the space of the points.
-    Returns capsule : Capsule, batch ()
-    Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    line_point : (3,) array_like. A point of the line, in the space of the points. The other arguments, and
+        errors, are as those of `capsule_from_points`.
     """
     return _fit(points, axis, _CAPSULES, as_floats(line_point, "line_point", (3,)))
 

@@ -25,7 +25,7 @@ from .minimal_sphere_batch import PointGroups, minimal_spheres
 SphereMethod = Literal["minimal", "ritter", "centroid", "box"]
 SPHERE_METHODS: tuple[SphereMethod, ...] = get_args(SphereMethod)
 
-_MANY = 2048
+_MANY = 64
 """In a batch of sets of fewer points, the minima and maxima of all sets are found together."""
 _MAX_PIVOTS = 1000
 _NO_GROWTH = 1e-3

@@ -45,12 +45,10 @@ def squared_lengths(vectors: NDArray[Any]) -> NDArray[Any]:
 
 
 class FarPoints:
-    """The points at least `least` away from a center, found once for many spheres with centers near it.
+    """The points (n, 3) at least `least` away from a center, found once for spheres with centers near it.
 
-    points : (n, 3) float32 or float64
-    center : (3,) float64. Rounded to `dtype` first.
-    least : float
-    dtype : Of the arithmetic. In float64, squares are the same to the bit as in `Sphere.contains`.
+    dtype : Of the arithmetic, to which the center is rounded first. In float64, squares are the same to the
+        bit as in `Sphere.contains`.
     """
 
     largest: float

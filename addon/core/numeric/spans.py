@@ -62,7 +62,6 @@ class CutLines:
     """Lines with numbers, which are cut at positions: to find out what is between the same cuts."""
 
     def __init__(self) -> None:
-        """Start without cuts."""
         self._line, self._position = np.empty(0, dtype=np.int64), np.empty(0)
 
     def cut_before(self, lines: Ints, positions: Floats) -> None:

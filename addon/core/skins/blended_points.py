@@ -247,7 +247,6 @@ class RecentPoints:
     """Points (6,) that were outermost at times. The earliest added are forgotten."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self._latest = self._earlier = (np.empty(0), np.empty((0, 6), dtype=np.int64))
 
     def add(self, times: Floats, points: Ints) -> None:
