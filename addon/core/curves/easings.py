@@ -78,11 +78,6 @@ def _power(t: Any, exponent: int, factor: Any = 1) -> Any:
     return factor
 
 
-def _quad_out(t: Any, d: Any, b: Any, c: Any, _: Any) -> Any:
-    t = t / d
-    return -c * t * (t - 2) + b
-
-
 def _quad_in_out(t: Any, d: Any, b: Any, c: Any, _: Any) -> Any:
     t = t / (d / 2)
     later = t - 1
@@ -120,16 +115,6 @@ def _expo_out(t: Any, d: Any, b: Any, c: Any, _: Any) -> Any:
 def _expo_in_out(t: Any, d: Any, b: Any, c: Any, k: Any) -> Any:
     d, c = d / 2, c / 2
     return np.where(t <= d, _expo_in(t, d, b, c, k), _expo_out(t - d, d, b + c, c, k))
-
-
-def _circ_in(t: Any, d: Any, b: Any, c: Any, _: Any) -> Any:
-    t = t / d
-    return -c * (np.sqrt(1 - t * t) - 1) + b
-
-
-def _circ_out(t: Any, d: Any, b: Any, c: Any, _: Any) -> Any:
-    t = t / d - 1
-    return c * np.sqrt(1 - t * t) + b
 
 
 def _circ_in_out(t: Any, d: Any, b: Any, c: Any, _: Any) -> Any:
@@ -220,12 +205,16 @@ _FORMULAS: dict[str, tuple[Formula, Formula, Formula]] = {
         lambda t, d, b, c, _: c * _rounded(np.sin, t / d * (np.pi / 2)) + b,
         lambda t, d, b, c, _: -c / 2 * (_rounded(np.cos, np.pi * t / d) - 1) + b,
     ),
-    "QUAD": (_power_in(2), _quad_out, _quad_in_out),
+    "QUAD": (_power_in(2), lambda t, d, b, c, _: -c * (t / d) * (t / d - 2) + b, _quad_in_out),
     "CUBIC": (_power_in(3), _power_out(3), _power_in_out(3)),
     "QUART": (_power_in(4), _power_out(4), _power_in_out(4)),
     "QUINT": (_power_in(5), _power_out(5), _power_in_out(5)),
     "EXPO": (_expo_in, _expo_out, _expo_in_out),
-    "CIRC": (_circ_in, _circ_out, _circ_in_out),
+    "CIRC": (
+        lambda t, d, b, c, _: -c * (np.sqrt(1 - _power(t / d, 2)) - 1) + b,
+        lambda t, d, b, c, _: c * np.sqrt(1 - _power(t / d - 1, 2)) + b,
+        _circ_in_out,
+    ),
     "BACK": (_back_in, _back_out, _back_in_out),
     "BOUNCE": (_bounce_in, _bounce_out, _bounce_in_out),
     "ELASTIC": (_elastic_in, _elastic_out, _elastic_in_out),
