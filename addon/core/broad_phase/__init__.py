@@ -7,8 +7,6 @@ Files, in reading order:
   a sample of the boxes.
 - `bvh.py`: `Bvh`, for boxes that stay and are queried many times.
 
-May import `numeric` and `shapes`.
-
 Decisions:
 
 - Results are exact, touching included, and equal to those of brute force. The tuning affects only the speed.

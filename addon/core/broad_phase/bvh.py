@@ -57,9 +57,8 @@ class Bvh:
     def find_overlapping(self, boxes: Aabb) -> Ints:
         """Find all overlapping pairs of `boxes` and boxes of this hierarchy; touching counts. Exact.
 
-        boxes : Aabb, batch (k,). In the space and unit of the boxes of the hierarchy.
-        Returns pairs : (m, 2) int64. Indices into `boxes` and into this hierarchy, sorted by the first,
-            then the second; the result of `overlapping_pairs_between`.
+        The result of `overlapping_pairs_between`, with indices into `boxes` first.
+
         Raises InvalidShapeError: for a batch with other axes.
         """
         if len(boxes.shape) != 1:

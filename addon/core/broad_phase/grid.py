@@ -37,20 +37,15 @@ MANY_COLUMNS = 16
 
 BEGINS_ON_BOTH_AXES = 3
 """The `begins` bits of both axes."""
-FEW_BOXES = 64
-"""Up to this many boxes are compared with all others faster than those are sorted into columns again."""
-_CELLS = (1.0, 2.0, 6.0)
-"""Sizes of cells to compare, in typical extents: for thin boxes, for most, and for sizes of many scales."""
-_ATTEMPT_COST = 20_000
-"""Cost of comparing grids."""
-_FEW_SAMPLES = 256
-"""Boxes of samples below which costs are not estimated: of about 4,000 boxes."""
+_CELL = 3.0
+"""Size of cells, in typical extents."""
+_NEAR_MEDIAN = 32
+"""Extents that are this many times larger or smaller than their median count as if they were not farther."""
+_CANDIDATES_PER_ENTRY = 20
+"""Candidates that take as long as an entry in a column."""
 
 _COLUMN_BITS = 16
 """NumPy sorts integers of up to this many bits in linear time."""
-_ENTRY_COST, _GATHERED_COST, _SECOND_SEARCH_COST = 20, 4, 30
-"""Measured costs of an entry in a column, of a candidate between two groups, because these are gathered, and
-of a box in the second search, which finds the pairs of boxes too wide for the first grid."""
 
 
 class Boxes(Table, last=True):
@@ -63,10 +58,6 @@ class Boxes(Table, last=True):
     ids: Ints
     low: Floats
     high: Floats
-
-    def sorted_along(self, axis: int) -> Boxes:
-        """Return the boxes in the order of their low faces on an axis."""
-        return self.take(np.argsort(self.low[axis]))
 
 
 class Grid(NamedTuple):
@@ -193,10 +184,8 @@ class Columns(NamedTuple):
 
 
 def expand_ranges(first: Ints, size: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-    """Concatenate ranges of consecutive integers, and mark the begin of each. Exact.
+    """Concatenate ranges of consecutive integers, of sizes > 0, and mark the begin of each. Exact.
 
-    first : (k,) int64. First integer of each range.
-    size : (k,) int64, > 0. Length of each range.
     Returns values : (n,) int64. n is the sum of the lengths.
     Returns marks : (n,) uint8. 1 at the first integer of each range, else 0.
     """
@@ -209,8 +198,7 @@ def expand_ranges(first: Ints, size: Ints) -> tuple[Ints, NDArray[np.uint8]]:
 def choose_grid(sides: list[Boxes]) -> Grid:
     """Choose the grid in which to search one group of boxes, or two groups for the pairs between them.
 
-    sides : One or two groups.
-    Returns grid : Grid. The cheapest of a line and of three sizes of cells; any grid gives the same pairs.
+    One column where that has few candidates; any grid gives the same pairs.
     """
     # The seed is fixed, so that the running time is repeatable. The sample is so large that one of its
     # candidates stands for a sixteenth of a candidate per box.
@@ -226,25 +214,20 @@ def choose_grid(sides: list[Boxes]) -> Grid:
     later = np.arange(1, low.shape[1] + 1)
     overlaps = [int((np.searchsorted(low[k], high[k], side="right") - later).sum()) for k in range(3)]
     line = Grid.without_columns(int(np.argmin(overlaps)))
-    if (
-        min(overlaps) * weights[0] * weights[-1]
-        <= _ENTRY_COST * sum(len(s.ids) for s in sides) + _ATTEMPT_COST
-    ):
+    entries = sum(len(side.ids) for side in sides)
+    if min(overlaps) * weights[0] * weights[-1] <= _CANDIDATES_PER_ENTRY * entries:
         return line
-    typical = np.max([_typical_extents(each) for each in samples], axis=0)
-    grids = [_grid_of_cells(line, low, typical * cells) for cells in _CELLS]
-    if low.shape[1] <= _FEW_SAMPLES:
-        # Estimates of costs take longer than the best grid saves for most sets of few boxes.
-        return grids[len(grids) // 2]
-    return min([line, *grids], key=lambda grid: _cost(samples, weights, grid))
+    return _grid_of_cells(line, low, _CELL * np.max([_typical_extents(each) for each in samples], axis=0))
 
 
 def _typical_extents(boxes: Boxes) -> Floats:
-    """Mean extents (3,) without the largest twentieth: outliers must not decide the cost of all others."""
+    """Geometric means (3,) of extents near their median: others must not decide the cost of these."""
     # Subtract halves, because the difference of two large coordinates can overflow.
-    extents = np.sort(boxes.high * 0.5 - boxes.low * 0.5)
-    with np.errstate(over="ignore"):
-        return np.asarray(2 * extents[:, : max(1, extents.shape[1] * 19 // 20)].mean(axis=1))
+    extents = boxes.high * 0.5 - boxes.low * 0.5
+    median = np.median(extents, axis=1, keepdims=True)
+    with np.errstate(divide="ignore", over="ignore"):
+        near = np.clip(extents, median / _NEAR_MEDIAN, median * _NEAR_MEDIAN)
+        return np.asarray(2 * np.exp(np.log(near).mean(axis=1)))
 
 
 def _grid_of_cells(line: Grid, low: Floats, sizes: Floats) -> Grid:
@@ -264,24 +247,3 @@ def _grid_of_cells(line: Grid, low: Floats, sizes: Floats) -> Grid:
         bits[0] = min(bits[0], max(_COLUMN_BITS // 2, _COLUMN_BITS - bits[1]))
         bits[1] = min(bits[1], _COLUMN_BITS - bits[0])
     return line._replace(origin=(origin[0], origin[1]), scale=(scale[0], scale[1]), bits=(bits[0], bits[1]))
-
-
-def _cost(samples: list[Boxes], weights: list[float], grid: Grid) -> float:
-    """Estimate the cost of searching all boxes in a grid, from the samples and the boxes per sample."""
-    cost, columns = 0.0, []
-    for sample, weight in zip(samples, weights, strict=True):
-        boxes = sample.sorted_along(grid.sweep_axis)
-        footprint = Footprint.of(boxes, grid)
-        too_wide = footprint.too_wide(grid)
-        cost += _ENTRY_COST * weight * float(np.where(too_wide, MANY_COLUMNS, footprint.columns).sum())
-        if np.count_nonzero(too_wide) * weight > FEW_BOXES:
-            cost += _SECOND_SEARCH_COST * sum(w * len(s.ids) for s, w in zip(samples, weights, strict=True))
-        kept = np.flatnonzero(~too_wide)
-        columns.append(Columns.of(boxes.take(kept), footprint.take(kept), grid))
-    a, b = columns[0], columns[-1]
-    if len(columns) == 1:
-        count = (np.searchsorted(a.keys, a.candidates_end(a)) - np.arange(1, len(a.keys) + 1)).sum()
-    else:
-        ranges = a.candidates(b, also_equal=True), b.candidates(a, also_equal=False)
-        count = _GATHERED_COST * sum((stop - start).sum() for start, stop in ranges)
-    return cost + weights[0] * weights[-1] * float(count)

@@ -21,7 +21,10 @@ from ..errors import InvalidShapeError
 from ..numeric.arguments import require_type
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, concatenated_ranges
 from ..shapes import Aabb
-from .grid import BEGINS_ON_BOTH_AXES, FEW_BOXES, Boxes, Columns, Footprint, Grid, choose_grid
+from .grid import BEGINS_ON_BOTH_AXES, Boxes, Columns, Footprint, Grid, choose_grid
+
+_FEW_BOXES = 64
+"""Up to this many boxes are compared with all others faster than those are sorted into columns."""
 
 _FEW_TESTS = 250_000
 """Up to this many pairs, brute force is faster than sorting."""
@@ -109,19 +112,17 @@ def _sorted_pairs(**groups: Aabb) -> Ints:
 
 
 def find_pairs(a: Boxes, b: Boxes | None) -> _Found:
-    """Find all overlapping pairs between two groups, or within one group, each once. Exact.
+    """Find all overlapping pairs between two groups, or within the first one, each once. Exact.
 
-    a : The first group.
-    b : The second group; None for the pairs within `a`.
-    Yields indices : (k,) int64 twice. Of the boxes of some pairs, in any order.
+    Yields the indices (k,) of both boxes of some pairs, in any order.
     """
     sides = [a] if b is None else [a, b]
     smaller, larger = sorted([len(sides[0].ids), len(sides[-1].ids)])
-    if smaller <= FEW_BOXES or smaller * larger <= _FEW_TESTS:
+    if smaller <= _FEW_BOXES or smaller * larger <= _FEW_TESTS:
         yield from _compare_all(a, b)
         return
     grid = choose_grid(sides)
-    sides = [side.sorted_along(grid.sweep_axis) for side in sides]
+    sides = [side.take(np.argsort(side.low[grid.sweep_axis])) for side in sides]
     footprints = [Footprint.of(side, grid) for side in sides]
     too_wide = [footprint.too_wide(grid) for footprint in footprints]
     if any(np.count_nonzero(mask) * 2 > len(mask) for mask in too_wide):

@@ -5,8 +5,6 @@
 - `part_surface`: the surface of a part: cut by a plane, and sampled
 - `hull_estimate`: volumes of convex hulls from extreme points in fixed directions
 
-Imports `core.fitting`, `core.numeric`, `core.shapes` and `core.trees` only.
-
 Decisions:
 
 - Triangles are cut at the planes: each point of the mesh is in a part, and no triangle reaches across a

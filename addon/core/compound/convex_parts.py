@@ -108,9 +108,7 @@ def convex_parts_in_steps(
 ) -> Generator[float, None, list[Floats]]:
     """Split a mesh as `convex_parts` does, in steps of about a tenth of the time for eight parts.
 
-    triangles, count, tolerance. See `convex_parts`, also for errors.
-    Yields share : Part of the largest possible number of splits that is done.
-    Returns parts : list of (k, 3) float64
+    Yields the part of the largest possible number of splits that is done.
     """
     corners = as_corners(triangles)
     count = as_whole_number(count, "count", 1, MOST_PARTS)
@@ -175,11 +173,9 @@ class Split(NamedTuple):
 
 
 def best_split(surface: PartSurface, notches: Notches) -> Split | None:
-    """Find the plane that splits a part so that the hulls of both sides are small. Approximate.
+    """Find the plane that splits a part of a mesh of unit size so that the hulls of both sides are small.
 
-    surface : Surface of the part, of a mesh of unit size.
-    notches : Its notches.
-    Returns split : Split or None. None for a part that no plane splits.
+    Approximate. None for a part that no plane splits.
     """
     points, _ = surface.samples()
     found = [
@@ -278,14 +274,10 @@ def _offsets(along: Floats, direction: Floats, surface: PartSurface) -> tuple[Fl
 
 
 def merge_parts(parts: Sequence[Floats], count: int) -> list[Floats]:
-    """Join the two parts whose common hull adds least, until there are few enough parts. Approximate.
+    """Join the two parts whose common hull adds least, until `count` are left. Approximate.
 
     The first cuts of a part are made without knowing the later ones. So more parts than wanted are cut, and
     those are joined whose cut has turned out to be needless. Parts that fit into one hull are always joined.
-
-    parts : sequence of (k, 3) float64. Points of each part.
-    count : Largest number of parts to keep.
-    Returns merged : list of (k, 3) float64
     """
     points = list(parts)
     extremes = [points_in_directions(each, FINEST) for each in points]

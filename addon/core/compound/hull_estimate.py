@@ -26,14 +26,10 @@ _FLAT = 1e-6
 
 
 def inner_products(a: Floats, b: Floats) -> Floats:
-    """Compute the inner product of each vector with each other one. Exact up to rounding.
+    """Compute the products (n, k) of vectors (n, 3) with others (k, 3). Exact up to rounding.
 
     In chunks, which stay in the cache, and for which NumPy's matrix library starts no threads: these wait for
     each other in a loop, and take several times as long if another program uses a processor core.
-
-    a : (n, 3) float64. In any unit.
-    b : (k, 3) float64. In any unit.
-    Returns products : (n, k) float64
     """
     products, across = np.empty((len(a), len(b))), b.T
     for chunk in _chunks(len(a), len(b)):
@@ -49,22 +45,17 @@ def _chunks(rows: int, columns: int) -> Iterator[slice]:
 
 
 def hull_measure(points: Floats) -> float:
-    """Estimate the volume of the convex hull of points, with a layer around it. Approximate.
+    """Estimate the volume of the convex hull of points (n, 3), with a layer around it.
 
-    points : (n, 3) float64. At least one, of a mesh of about unit size.
-    Returns measure : float. Rarely more than a few percent below the real one, and never above it by more
-        than rounding.
+    The points are at least one, of a mesh of about unit size. Approximate: rarely more than a few percent
+    below the real measure, and never above it by more than rounding.
     """
     frequency = FINEST if len(points) <= _FEW else FINE
     return float(measure_between(points_in_directions(points, frequency)[None], frequency)[0])
 
 
 def flat_hull_area(points: Floats) -> float | None:
-    """Compute the area of the convex hull of points in one plane.
-
-    points : (n, 3) float64. At least one, of about unit extent or smaller.
-    Returns area : float or None. None for points that are not in one plane.
-    """
+    """Area of the convex hull of points (n, 3) in one plane, of about unit extent or less; else None."""
     points = points - points.mean(axis=0)
     axes = np.linalg.eigh(points.T @ points)[1]
     if float(np.abs(points @ axes[:, 0]).max()) > _FLAT:
@@ -74,11 +65,9 @@ def flat_hull_area(points: Floats) -> float | None:
 
 
 def points_in_directions(points: Floats, frequency: int) -> Floats:
-    """Select the points that are extreme in fixed directions. Approximate: to single precision.
+    """Select the points of (n, 3) that are extreme in directions (k,), at least one: (k, 3).
 
-    points : (n, 3) float64. At least one, in any unit.
-    frequency : Frequency of a geodesic sphere.
-    Returns extremes : (k, 3) float64. One for each direction of the sphere.
+    The directions are those of a geodesic sphere. Approximate: to single precision.
     """
     # Single precision takes half the time, and finds points that are as good. Long rows are scanned fastest.
     directions = geodesic_directions(frequency).vectors.astype(np.float32)
@@ -88,15 +77,10 @@ def points_in_directions(points: Floats, frequency: int) -> Floats:
 
 
 def measure_between(extremes: Floats, frequency: int) -> Floats:
-    """Estimate volumes of convex hulls with a layer around them. Approximate: see `hull_measure`.
+    """Estimate volumes (m,) of convex hulls with a layer around them. Approximate: see `hull_measure`.
 
-    The surface has a triangle of extreme points for each triangle of directions. Extreme points of
-    neighboring directions are neighbors on a convex hull.
-
-    extremes : (m, k, 3) float64. Points that are extreme in each of the directions (k), of a mesh of about
-        unit size.
-    frequency : Frequency of the geodesic sphere whose vertices the directions are.
-    Returns measures : (m,) float64
+    The surface has a triangle of extreme points (m, k, 3) for each triangle of directions (k,), which are
+    those of a geodesic sphere. Extreme points of neighboring directions are neighbors on a convex hull.
     """
     # Axis first, so that each coordinate is contiguous.
     offsets = np.ascontiguousarray(np.moveaxis(extremes - extremes.mean(axis=1, keepdims=True), -1, 0))

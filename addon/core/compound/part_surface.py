@@ -70,13 +70,10 @@ class PartSurface(NamedTuple):
         return length(_normals(self.corners)) / 2
 
     def cut(self, normal: Floats, offset: float) -> tuple[PartSurface, PartSurface]:
-        """Cut the surface at a plane, and close both sides there where the surface is solid.
+        """Cut the surface at the plane at `offset` along a unit normal (3,), and close sides that are solid.
 
         Corners on the plane belong to both sides. Approximate: new corners are within float64 rounding of the
         edges that they cut, and a section with holes is closed without them.
-
-        normal : (3,) float64. Unit vector.
-        offset : Distance of the plane from the origin along it.
         """
         height = dot(self.corners, normal) - offset
         height[np.abs(height) <= _ON_PLANE] = 0.0

@@ -12,12 +12,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
-from .easings import BOUNCE_FACTOR, BOUNCES, FAMILIES, LEAST_POWER, MODES, OVERSHOOT_OF_BOTH, PERIODS
+from .easings import (
+    BOUNCE_FACTOR,
+    BOUNCES,
+    FAMILIES,
+    MODES,
+    OVERSHOOT_OF_BOTH,
+    PERIODS,
+    POWER_SCALE,
+    formula_of,
+)
 
 _LN = 10 * np.log(2)
-_SCALE = 1 / (1 - LEAST_POWER)
 _ROUNDING = 1e-6
 """Part of the time by which single precision may move a kink."""
+_NEAR_ENDS = np.array([[1e-30], [1.0]])
+"""Times right after a jump at the begin of an easing, and right before one at its end."""
 
 
 class _Settings(NamedTuple):
@@ -27,12 +37,9 @@ class _Settings(NamedTuple):
 
     An elastic easing is -f(u) reach 2^(10 u) sin(rate u - phase) at u = s - 1. The factor f is `base`, but
     where |u| is less than `width`: there it grows linearly to 1.
-
-    change : change of the value in units, 1 or 0
     """
 
     unit: Floats
-    change: Floats
     overshoot: Floats
     reach: Floats
     rate: Floats
@@ -42,20 +49,15 @@ class _Settings(NamedTuple):
 
 
 class _Family(NamedTuple):
-    """Function on [0, 1] from 0 to 1, of a family of easings that ease in.
+    """Bounds of a function on [0, 1] from 0 to 1, of a family of easings that ease in.
 
-    value : function of (s, settings)
     slope, curvature : functions of (begin, end, settings). Bounds of the absolute first and second
         derivative between two parameters; inf for none.
-    is_monotonic : bool
-    jump : Height of a jump right after 0.
     """
 
-    value: Callable[[Any, Any], Any]
     slope: Callable[[Any, Any, Any], Any]
     curvature: Callable[[Any, Any, Any], Any]
     is_monotonic: bool = True
-    jump: Callable[[Any], Any] = lambda _: 0.0
 
 
 def eased_part(
@@ -73,65 +75,55 @@ def eased_part(
     first, last, deviation = (np.zeros(len(codes)) for _ in range(3))
     for code in np.unique(codes).tolist():
         rows = np.flatnonzero(codes == code)
-        family, mode = divmod(code, len(MODES))
+        family, mode = FAMILIES[code // len(MODES)], code % len(MODES)
+        part, bounds = np.stack([begin[rows], end[rows]]), _FAMILIES[family]
+        (overshoot, amplitude, period), (duration, change) = settings[rows].T, span[rows].T
+        relative, formula = (overshoot, amplitude, period / duration), formula_of(code)
         # Nothing times infinity is not a number, which compares as absent.
         with np.errstate(divide="ignore", invalid="ignore"):
-            relative = _relative(settings[rows], span[rows], FAMILIES[family], mode)
-            found = _part(_FAMILIES[FAMILIES[family]], MODES[mode], relative, begin[rows], end[rows])
-        first[rows], last[rows] = (relative.unit * values for values in found[:2])
-        deviation[rows] = np.abs(relative.unit) * found[2]
+            ends = np.where(part < 1, formula(part, 1.0, 0.0, change, relative), change)
+            found = _smooth_deviation(bounds, MODES[mode], _relative(change, relative, family, mode), *part)
+            if bounds.is_monotonic:
+                found = np.fmin(found, np.abs(ends[1] - ends[0]))
+            if family == "ELASTIC":
+                after, before = formula(_NEAR_ENDS, 1.0, 0.0, change, relative)
+                jumps = np.where(part[0] <= 0, np.abs(after), 0), np.where(part[1] >= 1, change - before, 0)
+                found += np.maximum(jumps[0], np.abs(jumps[1]))
+        first[rows], last[rows] = ends
+        deviation[rows] = found
     return first, last, deviation
 
 
-def _relative(settings: Floats, span: Floats, family: str, mode: int) -> _Settings:
-    """Convert settings to parts of the duration and to units of the value."""
-    (overshoot, amplitude, period), (duration, change) = settings.T, span.T
-    period = np.where(period == 0, PERIODS[mode] * duration, period)
+def _relative(change: Floats, settings: tuple[Floats, ...], family: str, mode: int) -> _Settings:
+    """Convert settings, with periods in parts of the duration, to units of the value."""
+    overshoot, amplitude, period = settings
+    period = np.where(period == 0, PERIODS[mode], period)
     size = np.abs(change)
     is_small = (amplitude == 0) | (amplitude < size)
     phase = np.where(is_small, np.pi / 2, np.arcsin(change / amplitude))
     unit = np.where(is_small | (size > 0) | (family != "ELASTIC"), change, 1.0)
     reach = np.where(is_small, 1.0, amplitude / unit)
     base = np.where(is_small & (size > 0), amplitude / size, 1.0)
-    rate = 2 * np.pi * duration / period
-    width = np.where(is_small & (size > 0), np.abs(period) / 4 / duration, 0.0)
+    width = np.where(is_small & (size > 0), np.abs(period) / 4, 0.0)
     if MODES[mode] == "EASE_IN_OUT":
         overshoot = overshoot * OVERSHOOT_OF_BOTH
-    return _Settings(unit, (size > 0).astype(np.float64), overshoot, reach, rate, phase, base, width)
+    return _Settings(unit, overshoot, reach, 2 * np.pi / period, phase, base, width)
 
 
-def _part(
-    family: _Family, mode: str, k: _Settings, begin: Floats, end: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Parts of one easing in units of the value; see `eased_part`."""
-    jumps, factor = begin <= 0, 1.0
+def _smooth_deviation(family: _Family, mode: str, k: _Settings, begin: Floats, end: Floats) -> Floats:
+    """Bound the deviations (m,) of parts of one easing from their chords, but for jumps and monotony."""
     if mode == "EASE_IN":
-        first, last = family.value(begin, k), family.value(end, k)
         slope, curvature = family.slope(begin, end, k), family.curvature(begin, end, k)
     elif mode == "EASE_OUT":
-        jumps = end >= 1
-        first, last = k.change - family.value(1 - begin, k), k.change - family.value(1 - end, k)
         slope, curvature = family.slope(1 - end, 1 - begin, k), family.curvature(1 - end, 1 - begin, k)
     else:
-        jumps, factor = jumps | (end >= 1), 0.5
-        first, last = (
-            np.where(
-                s < 0.5,
-                family.value(np.minimum(2 * s, 1), k) / 2,
-                k.change - family.value(np.minimum(2 - 2 * s, 1), k) / 2,
-            )
-            for s in (begin, end)
-        )
         # Both halves in the time of easing in, which is twice as fast.
         rising = 2 * begin, np.minimum(2 * end, 1)
         falling = 2 - 2 * end, np.minimum(2 - 2 * begin, 1)
         slope = _of_halves(family.slope, rising, falling, k)
         curvature = 2 * _of_halves(family.curvature, rising, falling, k)
     span = end - begin
-    deviation = np.fmin(span * span / 8 * curvature, span / 2 * slope)
-    if family.is_monotonic:
-        deviation = np.fmin(deviation, np.abs(last - first))
-    return first, last, deviation + np.where(jumps, factor * np.abs(family.jump(k)), 0.0)
+    return np.asarray(np.abs(k.unit) * np.fmin(span * span / 8 * curvature, span / 2 * slope))
 
 
 def _of_halves(
@@ -146,19 +138,13 @@ def _of_halves(
 
 def _power_family(exponent: int) -> _Family:
     return _Family(
-        lambda s, _: s**exponent,
         lambda _, end, __: exponent * end ** (exponent - 1),
         lambda _, end, __: exponent * (exponent - 1) * end ** (exponent - 2),
     )
 
 
-def _expo(s: Floats, factor: float = 1.0) -> Floats:
-    return np.asarray(factor * _SCALE * np.exp2(10 * (s - 1)))
-
-
-def _back(s: Floats, settings: _Settings) -> Floats:
-    k = settings.overshoot
-    return np.asarray(s * s * ((k + 1) * s - k))
+def _expo(s: Floats, factor: float) -> Floats:
+    return np.asarray(factor * POWER_SCALE * np.exp2(10 * (s - 1)))
 
 
 def _back_curvature(begin: Floats, end: Floats, settings: _Settings) -> Floats:
@@ -166,26 +152,11 @@ def _back_curvature(begin: Floats, end: Floats, settings: _Settings) -> Floats:
     return np.asarray(np.maximum(np.abs(6 * (k + 1) * begin - 2 * k), np.abs(6 * (k + 1) * end - 2 * k)))
 
 
-def _bounce(s: Floats, _: Floats) -> Floats:
-    t = 1 - s
-    heights = [1 - value - BOUNCE_FACTOR * (t - vertex / 2.75) ** 2 for _, vertex, value in BOUNCES]
-    # Where one parabola ends and the next begins, both are 0; in between the others are below.
-    return np.asarray(np.max(heights, axis=0))
-
-
 def _bounce_curvature(begin: Floats, end: Floats, _: Floats) -> Floats:
     has_kink: Bools = np.zeros(begin.shape, dtype=bool)
     for kink in [1 - parabola[0] / 2.75 for parabola in BOUNCES[:-1]]:
         has_kink |= (begin < kink + _ROUNDING) & (end > kink - _ROUNDING)
     return np.where(has_kink, np.inf, 2 * BOUNCE_FACTOR)
-
-
-def _elastic(s: Floats, k: _Settings, right_of_jump: bool = False) -> Floats:
-    u = s - 1
-    part = np.abs(u) / k.width
-    factor = np.where(np.abs(u) < k.width, k.base * part + (1 - part), k.base)
-    value = -factor * k.reach * np.exp2(10 * u) * np.sin(k.rate * u - k.phase)
-    return np.asarray(value if right_of_jump else np.where(s <= 0, 0.0, value))
 
 
 def _elastic_factor(end: Floats, k: _Settings) -> tuple[Floats, Floats]:
@@ -210,7 +181,6 @@ def _elastic_curvature(begin: Floats, end: Floats, k: _Settings) -> Floats:
 
 _FAMILIES: dict[str, _Family] = {
     "SINE": _Family(
-        lambda s, _: 1 - np.cos(s * np.pi / 2),
         lambda _, end, __: np.pi / 2 * np.sin(end * np.pi / 2),
         lambda begin, _, __: np.pi**2 / 4 * np.cos(begin * np.pi / 2),
     ),
@@ -219,32 +189,18 @@ _FAMILIES: dict[str, _Family] = {
     "QUART": _power_family(4),
     "QUINT": _power_family(5),
     "EXPO": _Family(
-        lambda s, _: _expo(s) - _SCALE * LEAST_POWER,
         lambda _, end, __: _expo(end, _LN),
         lambda _, end, __: _expo(end, _LN**2),
     ),
     "CIRC": _Family(
-        lambda s, _: 1 - np.sqrt(1 - s * s),
         lambda _, end, __: end / np.sqrt(1 - end * end),
         lambda _, end, __: (1 - end * end) ** -1.5,
     ),
-    "BACK": _Family(
-        _back,
-        lambda begin, _, __: np.full(begin.shape, np.inf),
-        _back_curvature,
-        is_monotonic=False,
-    ),
+    "BACK": _Family(lambda begin, _, __: np.full(begin.shape, np.inf), _back_curvature, is_monotonic=False),
     "BOUNCE": _Family(
-        _bounce,
         lambda begin, _, __: np.full(begin.shape, 2 * BOUNCE_FACTOR / 2.75),
         _bounce_curvature,
         is_monotonic=False,
     ),
-    "ELASTIC": _Family(
-        _elastic,
-        _elastic_slope,
-        _elastic_curvature,
-        is_monotonic=False,
-        jump=lambda k: _elastic(np.zeros(1), k, right_of_jump=True),
-    ),
+    "ELASTIC": _Family(_elastic_slope, _elastic_curvature, is_monotonic=False),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -42,11 +42,7 @@ _ANGLES = {"radians": (math.pi, 180.0), "degrees": (180.0, math.pi)}
 
 
 class Expression(NamedTuple):
-    """An expression of the frame number.
-
-    program : Program
-    numbers : Numbers of the program, in the order of their use.
-    """
+    """An expression of the frame number: its program, and the numbers of this in the order of their use."""
 
     program: Program
     numbers: tuple[float, ...]
@@ -126,25 +122,20 @@ class Expressions:
             result but those near their keys, which are at 0 and 1.
         """
         self._maps, self._map_of, self.count = maps, map_of, len(expressions)
-        # Numbers (n, k) of the expressions of each program.
-        groups: dict[Program, list[tuple[float, ...]]] = {}
-        self._column = np.zeros(self.count, dtype=np.int64)
-        for number, each in enumerate(expressions):
-            members = groups.setdefault(each.program, [])
-            self._column[number] = len(members)
-            members.append(each.numbers)
-        self._programs = [
-            (program, np.array(members, dtype=np.float64).T) for program, members in groups.items()
-        ]
-        numbers = {program: number for number, program in enumerate(groups)}
-        self._program_of = np.array([numbers[each.program] for each in expressions], dtype=np.int64)
+        self._programs = list(dict.fromkeys(each.program for each in expressions))
+        places = {program: place for place, program in enumerate(self._programs)}
+        self._program_of = np.array([places[each.program] for each in expressions], dtype=np.int64)
+        # In columns; those of short programs are followed by zeros.
+        self._numbers = np.zeros((max((len(each.numbers) for each in expressions), default=0), self.count))
+        for column, each in enumerate(expressions):
+            self._numbers[: len(each.numbers), column] = each.numbers
 
     def values_of(self, which: Ints, times: Floats) -> Singles:
         """Compute the values (m,) of expressions (m,), each at its own time (m,) in frames."""
         frames = times.astype(np.float32).astype(np.float64)
         exact = np.zeros(len(which))
-        for (program, numbers), rows in self._by_program(which):
-            exact[rows] = _values(program, numbers[:, self._column[which[rows]]], frames[rows])
+        for program, numbers, rows in self._by_program(which):
+            exact[rows] = _values(program, numbers, frames[rows])
         with np.errstate(over="ignore"):
             result: Singles = exact.astype(np.float32)
         rows = np.flatnonzero(self._map_of[which] >= 0)
@@ -159,11 +150,10 @@ class Expressions:
         """
         bounds = _Bounds(*np.zeros((4, len(which))))
         first, last = np.zeros((2, len(which)))
-        for (program, numbers), rows in self._by_program(which):
-            of_rows = numbers[:, self._column[which[rows]]]
-            first[rows] = _values(program, of_rows, begin[rows])
-            last[rows] = _values(program, of_rows, end[rows])
-            for values, found in zip(bounds, _bounds(program, of_rows, begin[rows], end[rows]), strict=True):
+        for program, numbers, rows in self._by_program(which):
+            first[rows] = _values(program, numbers, begin[rows])
+            last[rows] = _values(program, numbers, end[rows])
+            for values, found in zip(bounds, _bounds(program, numbers, begin[rows], end[rows]), strict=True):
                 values[rows] = found
         span = end - begin
         chords = Chords(first, last, np.fmin(span**2 / 8 * bounds.curvature, span / 2 * bounds.slope))
@@ -173,17 +163,18 @@ class Expressions:
             chords.assign(mapped, _mapped(chords.take(mapped), bounds.largest[mapped], rounding))
         return chords
 
-    def _by_program(self, which: Ints) -> list[tuple[tuple[Program, Floats], Ints]]:
-        """Each program with its numbers, and the rows of its expressions among those wanted (m,)."""
-        rows = (np.flatnonzero(self._program_of[which] == number) for number in range(len(self._programs)))
-        return [(program, found) for program, found in zip(self._programs, rows, strict=True) if len(found)]
+    def _by_program(self, which: Ints) -> Iterator[tuple[Program, Floats, Ints]]:
+        """Iterate over programs, with the numbers and rows of their expressions among those wanted (m,)."""
+        for place, program in enumerate(self._programs):
+            rows = np.flatnonzero(self._program_of[which] == place)
+            if len(rows):
+                yield program, self._numbers[:, which[rows]], rows
 
 
 class DrivenCurves(Curves):
     """Curves (c,), and expressions (e,) numbered after them."""
 
     def __init__(self, curves: Curves, expressions: Expressions) -> None:
-        """Take curves that are prepared already."""
         vars(self).update(vars(curves))
         self._expressions = expressions
 

@@ -48,18 +48,13 @@ class Chords(Table):
 class Curves:
     """Curves (c,) of one or more keys each.
 
-    count : Number of curves.
-    keys : Keys
     starts : (c + 1,) int64. First key of each curve, and the number of all keys.
-    segments : Segments
     is_constant : (c,) bool. Curves that have one value at all times.
     """
 
     def __init__(self, keys: Keys, starts: Ints, is_extrapolated: Bools) -> None:
-        """Prepare the segments of all curves.
+        """Prepare the segments of all curves, from the keys of one curve after the other.
 
-        keys : Of all curves, one curve after the other.
-        starts : (c + 1,) int64. First key of each curve, and the number of all keys.
         is_extrapolated : (c,) bool. Whether a curve continues linearly before the first and after the last
             key.
         """
@@ -84,11 +79,7 @@ class Curves:
         self.is_constant: Bools = np.logical_and.reduceat(is_flat, first) if len(first) else is_flat
 
     def values_at(self, times: Floats) -> Singles:
-        """Compute the values of all curves at times.
-
-        times : (t,) float64. Increasing, in frames; rounded to float32.
-        Returns values : (c, t) float32
-        """
+        """Compute the values (c, t) of all curves at increasing times (t,) in frames, rounded to float32."""
         t = times.astype(np.float32)
         result = np.empty((self.count, len(t)), dtype=np.float32)
         result[:] = self.segments.start[self.segments.first[:-1], 1][:, None]
@@ -119,11 +110,7 @@ class Curves:
         return self._values(segments, t, parameters, nearest)
 
     def chords(self, which: Ints, begin: Floats, end: Floats) -> Chords:
-        """Compute the ends of curves over intervals of time, and bound their deviation from the chord.
-
-        which : (m,) int64. Indices of curves.
-        begin, end : (m,) float64. Times in frames, begin before end.
-        """
+        """Compute the chords (m,) of curves (m,) over intervals of time (m,), which begin before they end."""
         first = self._key_counts(which, begin, is_inclusive=True) + which
         last = self._key_counts(which, end, is_inclusive=False) + which
         counts = last - first + 1
@@ -151,13 +138,8 @@ class Curves:
         rows = np.flatnonzero(kind == BEZIER)
         if len(rows):
             times, values = np.moveaxis(segments.controls[:, of_parts[rows]].astype(np.float64), -1, 0)
-            # Channels of one object follow each other, and mostly have their keys at equal times.
-            columns = np.vstack([times, low[rows], high[rows]])
-            is_other = np.append(True, (columns[:, 1:] != columns[:, :-1]).any(axis=0))
-            shared = np.cumsum(is_other) - 1
-            columns = columns[:, is_other]
-            ends = parameter_of_time(np.tile(columns[:4], 2), columns[4:].ravel()).reshape(2, -1)
-            times, values = cut(columns[:4], *ends)[:, shared], cut(values, *ends[:, shared])
+            ends = parameter_of_time(np.tile(times, 2), np.append(low[rows], high[rows])).reshape(2, -1)
+            times, values = cut(times, *ends), cut(values, *ends)
             first[rows], last[rows] = values[0], values[3]
             deviation[rows] = deviation_of_bezier(times, values)
         rows = np.flatnonzero(kind >= EASED)

@@ -24,22 +24,21 @@ _SMALLEST_PARAMETER = np.float32(-1e-10)
 
 
 def polynomial(controls: Numbers) -> Numbers:
-    """Convert control values to the coefficients of cubic polynomials. Rounded like Blender's in float32.
+    """Convert control values (4, ...) of Bezier functions to the coefficients of 1, s, s^2 and s^3.
 
-    controls : (4, ...) float32 or float64. Of Bezier functions.
-    Returns coefficients : (4, ...) of the same type. Of 1, s, s^2 and s^3.
+    Rounded like Blender's in float32.
     """
     q0, q1, q2, q3 = controls
     return np.stack([q0, 3 * (q1 - q0), 3 * (q0 - 2 * q1 + q2), q3 - q0 + 3 * (q1 - q2)])
 
 
 def parameters_at(coefficients: Singles, first: Singles, times: Singles) -> Singles:
-    """Find the parameters at which segments reach times, with Blender's formulas and rounding.
+    """Find the parameters (m,) at which segments reach times (m,), with Blender's formulas and rounding.
+
+    NaN where rounding leaves Blender without a solution.
 
     coefficients : (4, m) float32. `polynomial` of the times of the control points.
     first : (m,) float32. Time of the first key.
-    times : (m,) float32. Within the segments.
-    Returns parameters : (m,) float32. NaN where rounding leaves Blender without a solution.
     """
     c1, c2, c3 = coefficients[1:].astype(np.float64)
     c0 = (first - times).astype(np.float64)
@@ -131,7 +130,6 @@ class Segments:
     """
 
     def __init__(self, keys: Keys, starts: Ints, is_extrapolated: Bools) -> None:
-        """Prepare the segments of all curves; see `Curves`."""
         counts = np.diff(starts)
         curve_of_key = np.repeat(np.arange(len(counts)), counts)
         self.first = starts + np.arange(len(starts))
@@ -215,8 +213,6 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
         s = np.where(span > 0, np.clip((times - controls[0]) / span, 0, 1), 0.5)
     c = polynomial(controls)
     noise = _NOISE * np.maximum(np.abs(controls[0]), np.abs(controls[3]))
-    # A few need many steps. Once half of the rows have converged, only the rest is continued.
-    result, rows = np.empty(len(times)), np.arange(len(times))
     for _ in range(_MOST_STEPS):
         value = c[0] + s * (c[1] + s * (c[2] + s * c[3])) - times
         low, high = np.where(value <= 0, s, low), np.where(value >= 0, s, high)
@@ -228,16 +224,9 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
         # Where rounding moves it to and fro, no further step is better.
         is_open = (np.abs(following - s) > 4e-16) & (np.abs(value) > noise)
         s = following
-        still_open = np.flatnonzero(is_open)
-        if 2 * len(still_open) <= len(s):
-            result[rows] = s
-            if not len(still_open):
-                return result
-            rows, s, times = rows[still_open], s[still_open], times[still_open]
-            low, high, noise = low[still_open], high[still_open], noise[still_open]
-            c = c[:, still_open]
-    result[rows] = s
-    return result
+        if not is_open.any():
+            break
+    return s
 
 
 def cut(controls: Floats, begin: Floats, end: Floats) -> Floats:
@@ -256,9 +245,7 @@ def deviation_of_bezier(times: Floats, values: Floats) -> Floats:
     """Bound the distance (m,) of Bezier segments from the lines through their ends.
 
     Conservative, and exact for handles at equal distances: the inner control values d1, d2 of the distance
-    give at most 3 s (1 - s) max(|d1|, |d2|).
-
-    times, values : (4, m) float64. Of the control points; times do not decrease.
+    give at most 3 s (1 - s) max(|d1|, |d2|). Times of the control points (4, m) do not decrease.
     """
     span = times[3] - times[0]
     with np.errstate(divide="ignore", invalid="ignore"):

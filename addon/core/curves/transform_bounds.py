@@ -42,35 +42,22 @@ def only_moves(transforms: Transforms) -> Bools:
 
 
 def location_deviations(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> Floats:
-    """Bound the deviation from linear motion of objects that only move, over intervals of time.
+    """Bound the deviation from linear motion of objects (m,) that only move, over intervals of time (m,).
 
-    The same as `offset` of `transform_chords`, without the matrices.
-
-    transforms : All objects.
-    objects : (m,) int64. Indices of objects without parents that curves neither turn nor scale: see
-        `only_moves`.
-    begin, end : (m,) float64. Interval of each, in frames; it ends later than it begins.
-    Returns deviations : (m,) float64. Conservative, in world space.
+    The same as `offset` of `transform_chords`, without the matrices, for objects of the mask `only_moves`.
     """
-    deviation = np.zeros((len(objects), 3))
-    for group in (LOCATION, DELTA_LOCATION):
-        if (transforms.curve_of[:, group] >= 0).any():
-            curve = transforms.curve_of[:, group][objects]
-            row, channel = np.nonzero(curve >= 0)
-            chords = transforms.curves.chords(curve[row, channel], begin[row], end[row])
-            deviation[row, channel] += chords.deviation
-    return length(deviation)
+    curve = transforms.curve_of[objects[:, None], np.r_[LOCATION, DELTA_LOCATION]]
+    row, channel = np.nonzero(curve >= 0)
+    deviation = np.zeros(curve.shape)
+    deviation[row, channel] = transforms.curves.chords(curve[row, channel], begin[row], end[row]).deviation
+    return length(deviation[:, :3] + deviation[:, 3:])
 
 
 def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> TransformChords:
-    """Compute the motion of objects over intervals of time, with bounds of what happens in between.
+    """Compute the motion of objects (m,) over intervals (m,), with bounds of what happens in between.
 
-    Conservative up to rounding of float64, for values as `Curves` has them.
-
-    transforms : All objects, parents included.
-    objects : (m,) int64. Indices of objects.
-    begin, end : (m,) float64. Interval of each, in frames; it ends later than it begins.
-    Returns chords : TransformChords, (m,)
+    Conservative up to rounding of float64, for values as `Curves` has them. Intervals are in frames, and end
+    later than they begin.
     """
     hierarchy, row, places = transforms.hierarchy_of(objects, np.arange(len(objects)))
     return hierarchy_chords(transforms, hierarchy, begin[row], end[row]).take(places)
@@ -152,7 +139,7 @@ def _without_parents(
         chords = transforms.curves.chords(of_rows[row, channel], begin[row], end[row])
         channels.assign((row, channel), chords)
     matrices = np.zeros((2, len(objects), 4, 4))
-    matrices[:, :, :3, :3], matrices[:, :, 3, 3] = transforms.precise_rest[2][objects], 1
+    matrices[:, :, :3, :3], matrices[:, :, 3, 3] = transforms.precise_rest[1][objects], 1
     for matrix, values in zip(matrices, (channels.begin, channels.end), strict=True):
         matrix[:, :3, 3] = values[:, LOCATION] + values[:, DELTA_LOCATION]
     offset = length(channels.deviation[:, LOCATION] + channels.deviation[:, DELTA_LOCATION])
@@ -175,7 +162,9 @@ def _form(transforms: Transforms, objects: Ints, channels: Chords) -> tuple[Floa
     the norm of the change, and the largest scale.
     """
     angles, scale = (channels.take((slice(None), group)) for group in (ROTATION, SCALE))
-    rotations, (from_chord, from_arc) = _rotations(transforms, objects, angles)
+    modes = transforms.modes[objects]
+    rotations = np.stack([rotation_matrices(modes, values) for values in (angles.begin, angles.end)])
+    from_chord, from_arc = rotation_bounds(modes, *angles)
     delta_scale = transforms.rest[:, DELTA_SCALE].astype(np.float64)[objects]
     scales = np.stack([scale.begin * delta_scale, scale.end * delta_scale])
     scale_error = (scale.deviation * np.abs(delta_scale)).max(axis=1)
@@ -190,17 +179,6 @@ def _form(transforms: Transforms, objects: Ints, channels: Chords) -> tuple[Floa
     return ends, np.stack([linear, arc, turn, largest])
 
 
-def _rotations(transforms: Transforms, objects: Ints, angles: Chords) -> tuple[Floats, Floats]:
-    """Rotations (2, m, 3, 3) of objects (m,) at both ends, without delta; their `rotation_bounds` (2, m)."""
-    rotations, bounds = (np.stack([transforms.precise_rest[1][objects]] * 2), np.zeros((2, len(objects))))
-    turning = np.flatnonzero(transforms.turns[objects])
-    modes, chords = transforms.modes[objects[turning]], angles.take(turning)
-    bounds[:, turning] = rotation_bounds(modes, *chords)
-    for rotation, values in zip(rotations, (chords.begin, chords.end), strict=True):
-        rotation[turning] = rotation_matrices(modes, values)
-    return rotations, bounds
-
-
 SHORT = 2.0**-10
 """Frames before or after a time from which its limit is computed; any would do."""
 
@@ -212,7 +190,6 @@ class Jumps:
     """
 
     def __init__(self, transforms: Transforms) -> None:
-        """Find the jumps of all objects."""
         self._transforms, curves = transforms, transforms.curves
         segments = curves.segments
         # A segment that is constant ends with a jump if its end has another value.
@@ -248,8 +225,8 @@ class Jumps:
         Blender shows a key from a little before it on. Between a time before that and one after it, a jump at
         the key would be very fast linear motion.
 
-        is_before : whether to put the limits from earlier times, of jumps at these times, or those from later
-            ones, of jumps that follow at once
+        is_before : Whether limits are from earlier times, of jumps at these times, or from later ones, of
+            jumps that follow at once.
         """
         since = times - SHORT if is_before else times
         rows = np.flatnonzero(self.next_after(objects, since) < times + SHORT)

@@ -61,11 +61,9 @@ class Transforms:
     curves: Curves
 
     def world_matrices(self, times: Floats) -> Singles:
-        """Compute the world matrices of all objects at times.
+        """Compute the world matrices (t, n, 4, 4) of all objects at times (t,) in frames, rounded to float32.
 
-        times : (t,) float64. In frames; rounded to float32.
-        Returns matrices : (t, n, 4, 4) float32. Equal to those of Blender except for the last bit of a few
-            numbers.
+        Equal to those of Blender except for the last bit of a few numbers.
         """
         count, steps = len(self.rest), np.arange(len(times))[:, None]
         channels = np.tile(self.rest, (len(times), 1, 1))
@@ -107,11 +105,9 @@ class Transforms:
         return world
 
     def hierarchy_of(self, objects: Ints, moments: Ints) -> tuple[Hierarchy, Ints, Ints]:
-        """Return the hierarchy of objects (k,) and all their parents at moments (k,), each once in a moment.
+        """Return the hierarchy (m,) of objects (k,) and their parents at moments (k,), each once in a moment.
 
-        Returns hierarchy : Hierarchy, (m,)
-        Returns moment_of : (m,) int64. Moment of each of its objects, which is that of the parent.
-        Returns places : (k,) int64. Where each of `objects` is among them.
+        Also the moment (m,) of each, which is that of its parent, and where (k,) each of `objects` is.
         """
         # Numbers of objects at moments. A table of all would be large where there are many objects.
         count = max(1, len(self.parent))
@@ -156,17 +152,14 @@ class Transforms:
         return _rotations(self.modes, self.rest)
 
     @cached_property
-    def precise_rest(self) -> tuple[Floats, Floats, Floats]:
-        """Matrices (n, 3, 3) of values that no curve changes, without parents, in float64.
-
-        Rotations by the delta rotation, rotations by the rotation, and whole linear parts.
-        """
+    def precise_rest(self) -> tuple[Floats, Floats]:
+        """Delta rotations and linear parts (n, 3, 3) of values that no curve changes, without parents."""
         rest = self.rest.astype(np.float64)
         delta, rotation = (
             rotation_matrices(self.modes, rest[:, group]) for group in (DELTA_ROTATION, ROTATION)
         )
         linear = delta @ rotation * (rest[:, SCALE] * rest[:, DELTA_SCALE])[:, None, :]
-        return delta, rotation, np.asarray(linear)
+        return delta, np.asarray(linear)
 
     @cached_property
     def changes_form(self) -> Bools:

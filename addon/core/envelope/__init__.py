@@ -6,8 +6,6 @@
 | `envelopes` | `envelopes_over`, and the bounds so far |
 | `swept_points` | `points_swept`, points around all that moving points sweep, for shapes of any kind |
 
-May import `motion` and all rooms before it.
-
 - **An envelope is numbers that only grow.** Maxima of support distances along 168 directions need no samples
   to be kept, and each of them is bounded between samples like any other function of time.
 - **Two spheres, the smaller is returned.** Merging spheres one by one is exact along a line; the sphere

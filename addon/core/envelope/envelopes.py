@@ -70,7 +70,6 @@ class SweptBounds:
         return np.asarray(np.isfinite(self.radius))
 
     def sample(self, rows: Ints, times: Floats) -> Generator[float, None, Ints]:
-        """See `Sweep`."""
         order = np.lexsort((rows, times))
         # All subjects at a time are queried together, because a scene may have to be evaluated for them.
         ends = np.flatnonzero(np.diff(times[order], append=np.inf)) + 1
@@ -89,7 +88,6 @@ class SweptBounds:
         return numbers
 
     def keep(self, samples: Ints) -> None:
-        """See `Sweep`."""
         self._numbers = self._numbers[samples]
 
     def _query(self, rows: Ints, times: Floats) -> Floats:
@@ -140,7 +138,6 @@ class SweptBounds:
         return moving[both], added / self._tolerance(rows), growth
 
     def add(self, rows: Ints, growth: Floats) -> None:
-        """See `Sweep`."""
         raise_rows(self._supports, rows, growth[:, :SUPPORT_COUNT])
         self._merge_spheres(rows.repeat(2), growth[:, SUPPORT_COUNT:].reshape(-1, 4))
 
@@ -195,10 +192,9 @@ def raise_rows(target: Floats, rows: Ints, values: Floats) -> None:
 
 
 def supports_of(numbers: Floats) -> Floats:
-    """Compute support distances of the intersections of boxes and spheres. Conservative: rounded up.
+    """Compute support distances (k, m, SUPPORT_COUNT) of the intersections of boxes and spheres (k, m, 10).
 
-    numbers : (k, m, 10) float64. As those of samples.
-    Returns supports : (k, m, SUPPORT_COUNT) float64. Along the axes, of the box alone.
+    Conservative: rounded up. Along the axes, of the box alone.
     """
     low, high, center, radius = np.split(numbers, (3, 6, 9), axis=-1)
     middle, half = (low + high) / 2, (high - low) / 2

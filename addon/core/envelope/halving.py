@@ -43,11 +43,9 @@ class Sweep(Protocol):
 
         Returns numbers (m,) of the samples, which count up.
         """
-        ...
 
     def keep(self, samples: Ints) -> None:
         """Forget all samples but some (k,), whose numbers are then 0 to k - 1."""
-        ...
 
     def growth(self, rows: Ints, around: Ints, times: Floats) -> tuple[Ints, Floats, Any]:
         """Estimate what subjects (m,), in order, sweep in one interval each.
@@ -58,11 +56,9 @@ class Sweep(Protocol):
         Returns excess : (k,) float. How much that adds, as a part of what may be added.
         Returns growth : (k, ...). What that adds.
         """
-        ...
 
     def add(self, rows: Ints, growth: Any) -> None:
         """Add what subjects (k,), in order, sweep in one interval each."""
-        ...
 
 
 def sweep_over(sweep: Sweep, times: Floats, refinable: Bools) -> Generator[Progress, None, None]:

@@ -77,9 +77,9 @@ class _SweptGroup:
         extent = float((high - low).max())
         if extent > 0 and np.isfinite(extent):
             scaled = (points - (low + high) / 2) / extent
-            hull = quickhull(scaled, max_vertices=_MOST_VERTICES)
-            if hull is not None:
-                height = max_height_above(scaled, *face_planes(scaled, hull.faces))
+            faces = quickhull(scaled, max_vertices=_MOST_VERTICES)
+            if faces is not None:
+                height = max_height_above(scaled, *face_planes(scaled, faces))
                 points = points[height > -CHAIN_ROUNDING]
         self.kept = [points]
 
@@ -97,7 +97,6 @@ class _SweptPoints:
         self.groups = [_SweptGroup() for _ in range(count)]
 
     def sample(self, rows: Ints, times: Floats) -> Generator[float, None, Ints]:
-        """See `Sweep`."""
         numbers = np.empty(len(rows), dtype=np.int64)
         for time in np.unique(times).tolist():
             found = self._sample(time)
@@ -110,7 +109,6 @@ class _SweptPoints:
         return numbers
 
     def keep(self, samples: Ints) -> None:
-        """See `Sweep`."""
         self._samples = [self._samples[number] for number in samples.tolist()]
 
     def growth(self, rows: Ints, around: Ints, times: Floats) -> tuple[Ints, Floats, Floats]:
@@ -126,7 +124,6 @@ class _SweptPoints:
         return np.arange(len(rows)), found / np.maximum(SWEPT_TOLERANCE * size, _SMALLEST), found
 
     def add(self, rows: Ints, growth: Floats) -> None:
-        """See `Sweep`."""
         for group, deviation in zip(rows.tolist(), growth.tolist(), strict=True):
             self.groups[group].between = max(self.groups[group].between, deviation)
 

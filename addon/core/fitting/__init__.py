@@ -11,8 +11,6 @@
 - `axial`: capsules and cylinders along any axis or a given one, and the search for that axis
 - `tessellation`: polygon meshes around boxes, balls and capsules
 
-Imports `core.errors`, `core.numeric` and `core.shapes` only.
-
 Decisions:
 
 - The smallest sphere has three implementations of the same pivots, because the fastest for eight points is

@@ -123,11 +123,8 @@ def capsule_along(points: ArrayLike, axis: ArrayLike, line_point: ArrayLike) -> 
     of capsules of a few radii along that line. Where this line is not in the middle of the points, that
     through the middle of the smallest circle around them is tried, too.
 
-    points : (n, 3) array_like. In the caller's unit.
-    axis : (3,) array_like. Direction of the capsule, of any length but 0.
-    line_point : (3,) array_like. A point of the line, in the space of the points.
-    Returns capsule : Capsule, batch ()
-    Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    line_point : (3,) array_like. A point of the line, in the space of the points. The other arguments, and
+        errors, are as those of `capsule_from_points`.
     """
     return _fit(points, axis, _CAPSULES, as_floats(line_point, "line_point", (3,)))
 
@@ -238,14 +235,10 @@ _CYLINDERS = Volume(Cylinder, _cylinder_volumes, _extremes, growths=(0.0,), is_c
 
 
 def best_line(points: Floats, volume: Volume[Any], direction: Floats | None = None) -> Lines:
-    """Find the line with about the least volume of the shape around it.
+    """Find the line (1,) with about the least volume of the shape around points (n, 3).
 
-    Approximate: docs/math.md has the factor.
-
-    points : (n, 3) float64. Of a size and a distance from the origin around 1.
-    volume : The shape.
-    direction : (3,) float64, optional. Unit vector. If given, only lines in this direction are compared.
-    Returns line : Lines, (1,)
+    Approximate: docs/math.md has the factor. The points are of a size and a distance from the origin around
+    1. With a unit vector `direction`, only lines in this direction are compared.
     """
     selected = _extreme_points(points)
     line = _searched_line(selected, volume, direction)
@@ -286,13 +279,9 @@ def _searched_line(points: Floats, volume: Volume[Any], direction: Floats | None
 def better_line(points: Floats, volume: Volume[Any], direction: Floats, point: Floats) -> Lines:
     """Choose between a line and another in its direction, without a search.
 
-    The other one goes through the middle of the smallest circle around the points, seen along the direction.
-
-    points : (n, 3) float64. Of a size and a distance from the origin around 1.
-    volume : The shape.
-    direction : (3,) float64. Unit vector of both lines.
-    point : (3,) float64. A point of the first line.
-    Returns line : Lines, (1,). With the better one of the growths to compare.
+    The line goes through `point`, and the other one through the middle of the smallest circle around the
+    points, seen along the direction. Arguments and result are as those of `best_line`; the result has the
+    better one of the growths to compare.
     """
     points, centers = _extreme_points(points), point[None]
     ratio = _radius_to_half_width(points, direction, point)

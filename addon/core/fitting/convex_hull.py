@@ -115,16 +115,11 @@ def hull_steps(
 ) -> HullSteps:
     """Fit a convex hull as `hull_from_points` does, in steps between which hulls of points are needed.
 
-    So the hulls of many point sets can be built at the same time.
-
-    points, max_vertices, decimals, margin. As those of `hull_from_points`.
-    Yields request : HullRequest. The caller sends the faces of its hull, or None if there is none.
-    Raises EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError: At the first step or a later one.
+    So the hulls of many point sets can be built at the same time. The errors of `hull_from_points` are raised
+    at the first step or a later one.
     """
     max_vertices = as_whole_number(max_vertices, "max_vertices", 0)
-    margin = as_number(margin, "margin", 0.0)
-    if margin > _LARGEST:
-        raise InvalidShapeError(f"margin: {margin:g} is out of the range of single precision")
+    margin = as_number(margin, "margin", 0.0, most=_LARGEST)
     if decimals is not None:
         decimals = as_whole_number(decimals, "decimals", 0, _MAX_DECIMALS)
     p = as_points(points)
@@ -158,13 +153,9 @@ def rounded_hull_steps(
 ) -> Generator[HullRequest, Ints | None, ConvexHull | None]:
     """Move the vertices of a hull outward and round them, until they enclose the given ones.
 
-    Conservative as `hull_from_points`, which is twice as slow, because it has to find the hull first.
-
-    hull : In the caller's unit.
-    decimals : Of the vertices.
-    Yields request : HullRequest. As `hull_steps`.
-    Returns enclosing : ConvexHull or None. None for a hull that is too thin or too rough for these
-        decimals: `hull_from_points` may find one with fewer vertices.
+    Conservative as `hull_from_points`, which is twice as slow, because it has to find the hull first. Steps
+    are as those of `hull_steps`. Returns None for a hull that is too thin or too rough for these decimals:
+    `hull_from_points` may find one with fewer vertices.
     """
     vertices = as_points(hull.vertices)
     target = _Target(vertices, decimals, 0.0, len(vertices))

@@ -22,22 +22,11 @@ from .farthest_point import farthest_point, largest_distance, offset_chunks
 from .minimal_sphere import minimal_sphere
 from .minimal_sphere_batch import PointGroups, minimal_spheres
 
-__all__ = [
-    "SPHERE_METHODS",
-    "SphereMethod",
-    "aabb_from_points",
-    "aabbs_from_groups",
-    "enclosing_radii",
-    "sphere_from_aabb",
-    "sphere_from_points",
-    "spheres_from_groups",
-]
-
 SphereMethod = Literal["minimal", "ritter", "centroid", "box"]
 SPHERE_METHODS: tuple[SphereMethod, ...] = get_args(SphereMethod)
 
-_MANY = 2048
-"""From this many points on, sets are fitted one by one as fast as together."""
+_MANY = 64
+"""In a batch of sets of fewer points, the minima and maxima of all sets are found together."""
 _MAX_PIVOTS = 1000
 _NO_GROWTH = 1e-3
 """Points outside by less than this, in radii, do not move the center: the sphere is approximate anyway."""
@@ -97,10 +86,7 @@ def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> S
         sets = p.reshape(math.prod(batch), count, 3)
         if not len(sets):
             return Sphere.unchecked(np.empty((*batch, 3)), np.empty(batch))
-        if count >= _MANY:
-            spheres = stacked(sphere_from_points(each, method) for each in sets)
-        else:
-            spheres = spheres_from_groups(sets.reshape(-1, 3), np.arange(len(sets) + 1) * count, method)
+        spheres = spheres_from_groups(sets.reshape(-1, 3), np.arange(len(sets) + 1) * count, method)
         return spheres.reshaped(tuple(batch))
     if method == "minimal":
         return Sphere.unchecked(*minimal_sphere(p))
@@ -189,13 +175,10 @@ def spheres_from_groups(
 
 
 def enclosing_radii(points: ArrayLike, offsets: ArrayLike, centers: Floats) -> Floats:
-    """Return the largest distance (g,) from each center to its group of points.
+    """Return the largest distance (g,) from each of `centers` (g, 3) to its group of points.
 
-    Computed as in `Sphere.contains`: a sphere with this radius contains its group.
-
-    points, offsets. Groups of points, as for `spheres_from_groups`; the same errors are raised.
-    centers : (g, 3) float64. Of each group.
-    Returns radii : (g,) float64
+    Computed as in `Sphere.contains`: a sphere with this radius contains its group. Groups and errors are as
+    those of `spheres_from_groups`.
     """
     p, bounds = _groups(points, offsets)
     if len(centers) == 1:
@@ -274,12 +257,9 @@ def _min_max(points: NDArray[Any]) -> tuple[Floats, Floats]:
 
 
 def _ritter_center(points: NDArray[Any], middle: Floats, extent: float) -> Floats:
-    """Compute the center of Ritter's sphere: between two distant points, then moved toward those outside.
+    """Center of Ritter's sphere around finite points (n, 3): between two far ones, then moved to others.
 
-    points : (n, 3) float32 or float64. Finite.
-    middle : (3,) float64. Center of their bounding box.
-    extent : Half of the longest side of that box.
-    Returns center : (3,) float64. Approximate: the sphere is often 5 to 20 % too large.
+    middle, extent : Of their bounding box, (3,) and half of its longest side.
     """
     if extent == 0:
         return middle

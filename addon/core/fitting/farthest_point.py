@@ -19,12 +19,10 @@ SMALLEST_SAFE_SQUARE, LARGEST_SAFE_SQUARE = 1e-270, 1e290
 def offset_chunks(
     points: NDArray[Any], center: Floats, dtype: type[Any]
 ) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield the first row of each chunk of points, and the offsets of these from a center.
+    """Yield the first row of each chunk of points (n, 3), and their offsets (3, k) from a center (3,).
 
-    points : (n, 3) float32 or float64
-    center : (3,) float64. Rounded to `dtype` first.
-    dtype : Of the arithmetic.
-    Yields offset : (3, k) of `dtype`. Overwritten by the next chunk.
+    The center is rounded to `dtype` first, which is that of the arithmetic and of the offsets. These are
+    overwritten by the next chunk.
     """
     rounded = center.astype(dtype)[:, None]
     buffer = np.empty((3, min(CHUNK_ROWS, len(points))), dtype)
@@ -47,12 +45,10 @@ def squared_lengths(vectors: NDArray[Any]) -> NDArray[Any]:
 
 
 class FarPoints:
-    """The points at least `least` away from a center, found once for many spheres with centers near it.
+    """The points (n, 3) at least `least` away from a center, found once for spheres with centers near it.
 
-    points : (n, 3) float32 or float64
-    center : (3,) float64. Rounded to `dtype` first.
-    least : float
-    dtype : Of the arithmetic. In float64, squares are the same to the bit as in `Sphere.contains`.
+    dtype : Of the arithmetic, to which the center is rounded first. In float64, squares are the same to the
+        bit as in `Sphere.contains`.
     """
 
     largest: float
@@ -94,12 +90,9 @@ class FarPoints:
 
 
 def largest_distance(points: NDArray[Any], center: Floats) -> float:
-    """Find the largest distance from a center. Exact for float64 distances.
+    """Find the largest distance of finite points (n, 3) from a center (3,). Exact for float64 distances.
 
-    points : (n, 3) float32 or float64. Finite.
-    center : (3,) float64. In the space of the points.
-    Returns distance : float. Computed as in `Sphere.contains`: a sphere with this radius contains all
-        points.
+    Computed as in `Sphere.contains`: a sphere with this radius contains all points.
     """
     farthest = 0.0
     for _, offset in offset_chunks(points, center, np.float64):
@@ -112,12 +105,9 @@ def largest_distance(points: NDArray[Any], center: Floats) -> float:
 
 
 def farthest_point(points: NDArray[Any], center: Floats) -> tuple[Floats, float]:
-    """Find the point farthest from a center.
+    """Find the point of (n, 3) that is farthest from a center (3,), and its distance, in float64.
 
-    points : (n, 3) float32 or float64. Compared in their own precision, in which squared distances must
-        neither over- nor underflow.
-    center : (3,) float64. In the space of the points.
-    Returns point : (3,) float64
+    Points are compared in their own precision, in which squared distances must neither over- nor underflow.
     """
     best, largest = 0, -1.0
     for start, offset in offset_chunks(points, center, points.dtype.type):

@@ -77,10 +77,7 @@ def hull_defect(vertices: Floats, faces: Ints) -> str:
 def moved_hull(hull: ConvexHull, offset: Floats) -> ConvexHull:
     """Move a hull. Conservative: what a hull of `hull_from_points` encloses, moved exactly, stays inside.
 
-    hull : In any space and unit.
-    offset : (3,) float64. In the same space and unit.
-    Returns moved : ConvexHull. With other vertices and faces if it is far away, where rounding would bend
-        the faces.
+    It gets other vertices and faces if it is far away, where rounding would bend the faces.
     """
     moved = ConvexHull(hull.vertices + offset, hull.faces)
     return hull_around_far(moved.vertices) if are_far(moved.vertices) else moved

@@ -46,13 +46,11 @@ _SMALLEST_SQUARE, _LARGEST_SQUARE = 1e-90, 1e90
 
 
 def minimal_sphere(points: NDArray[Any]) -> tuple[Floats, float]:
-    """Find the smallest enclosing sphere.
+    """Find the smallest sphere around points (n, 3) of float32 or float64, n >= 1.
 
     Exact: the radius is within 1e-12 of the smallest, plus the error of rounding the center to float64. It
     is the largest float64 distance of a point, so that `Sphere.contains` is true for every point.
 
-    points : (n, 3) float32 or float64, n >= 1. In any space and unit, which are those of the sphere.
-    Returns center : (3,) float64
     Raises NonFiniteGeometryError
     """
     center, radius, _ = _solved(points)

@@ -16,26 +16,20 @@ from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, cross_fir
 from .farthest_point import LARGEST_SAFE_SQUARE, SMALLEST_SAFE_SQUARE
 from .minimal_sphere import FLAT_VOLUME_SQUARED, MAX_PIVOTS, MAX_STALLS, TOLERANCE, minimal_sphere
 
-_GROUPS_PER_CHUNK = 2048
-"""Groups per chunk when supports are replaced: more would not fit the cache."""
-
 _FEW = 64
 """Points of a group, on average, up to which its first quarter is not worth a look."""
-_LARGE_GROUP, _BLOCK = 4096, 1 << 16
+_LARGE_GROUP, _BLOCK = 1024, 1 << 16
 """Groups of more points are solved one by one; smaller ones in blocks of about this many points."""
 
 
 def minimal_spheres(points: NDArray[Any], bounds: Ints, is_sorted: bool = False) -> tuple[Floats, Floats]:
-    """Find the smallest enclosing sphere of each group of points, without a loop over the groups.
+    """Find the centers (g, 3) and radii (g,) of the smallest spheres around groups of points (n, 3).
 
-    Exact like `minimal_sphere`.
+    Exact like `minimal_sphere`, without a loop over the groups.
 
     points : (n, 3) float32 or float64. Finite.
     bounds : (g + 1,) int64. Group k is `points[bounds[k]:bounds[k + 1]]`; strictly increasing.
-    is_sorted : Whether the points that determine the sphere of a group are likely to be in its first
-        quarter.
-    Returns centers : (g, 3) float64
-    Returns radii : (g,) float64
+    is_sorted : Whether the points that determine a sphere are likely to be in the first quarter of the group.
     """
     counts = np.diff(bounds)
     centers, radii = np.empty((len(counts), 3)), np.empty(len(counts))
@@ -174,16 +168,15 @@ def _smallest_through(point: Floats, support: Floats, size: Ints) -> tuple[Float
     new_support, new_size = np.empty_like(support), np.empty_like(size)
     center, squared = np.empty_like(point), np.empty(len(size))
     for corners in (2, 3, 4):
-        of_size = (size == corners).nonzero()[0]
-        for start in range(0, len(of_size), _GROUPS_PER_CHUNK):
-            chunk = of_size[start : start + _GROUPS_PER_CHUNK]
-            edges = support[:, :corners, chunk] - point[:, None, chunk]
-            offset, squared[chunk], choice = _nearest_circumcenter(edges)
-            center[:, chunk] = point[:, chunk] + offset
+        groups = (size == corners).nonzero()[0]
+        if len(groups):
+            edges = support[:, :corners, groups] - point[:, None, groups]
+            offset, squared[groups], choice = _nearest_circumcenter(edges)
+            center[:, groups] = point[:, groups] + offset
             members, sizes = _MEMBERS[corners]
-            new_size[chunk] = sizes[choice] + 1
-            new_support[:, 0, chunk] = point[:, chunk]
-            new_support[:, 1:, chunk] = support[:, members[choice].T, chunk]
+            new_size[groups] = sizes[choice] + 1
+            new_support[:, 0, groups] = point[:, groups]
+            new_support[:, 1:, groups] = support[:, members[choice].T, groups]
     # Repeat the newest point in unused columns.
     new_support = np.where(np.arange(4)[:, None] >= new_size, new_support[:, :1], new_support)
     return new_support, new_size, center, squared

@@ -25,7 +25,7 @@ from ..numeric.arrays import (
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Obb
 from ..shapes.boxes import local_points, world_points
-from .quickhull import IndexedHull, extreme_points, quickhull
+from .quickhull import edges_of_surface, extreme_points, face_planes, quickhull
 
 _FEW_POINTS = 400
 """Up to this many points, the hull of all of them is used."""
@@ -107,30 +107,31 @@ def _best_axes(points: Floats) -> Floats:
     scaled = (points - (low * 0.5 + high * 0.5)) / extent
     if len(scaled) > _FEW_POINTS:
         scaled = extreme_points(scaled)
-    hull = quickhull(scaled)
-    if hull is None:
+    faces = quickhull(scaled)
+    if faces is None:
         return _flat_axes(scaled)
-    corners = scaled[hull.vertices]
-    starts = [np.eye(3), *_flush_axes(scaled, hull)]
+    corners = scaled[np.unique(faces)]
+    starts = [np.eye(3), *_flush_axes(scaled, faces)]
     candidates = [_improved_axes(corners, axes) for axes in starts]
     sizes = [_box_volume(corners, axes) for axes in candidates]
     return candidates[int(np.argmin(sizes))]
 
 
-def _flush_axes(points: Floats, hull: IndexedHull) -> list[Floats]:
+def _flush_axes(points: Floats, faces: Ints) -> list[Floats]:
     """Return the best axes (3, 3) of boxes flush with a face of the hull, or two edges of a small hull."""
-    directions = points[hull.edges[:, 1]] - points[hull.edges[:, 0]]
-    normals = hull.normals
+    edges, sides = edges_of_surface(faces, len(points))
+    directions = points[edges[:, 1]] - points[edges[:, 0]]
+    outward = normals = face_planes(points, faces)[0]
     if len(directions) <= _FEW_EDGES:
         i, j = np.triu_indices(len(directions), 1)
         crossings = cross(normalized(directions[i]), normalized(directions[j]))
         normals = np.concatenate([normals, normalized(crossings[length(crossings) > 1e-6])])
-    corners = points[hull.vertices]
+    corners = points[np.unique(faces)]
     heights = np.ptp(np.einsum("vi,ni->nv", corners, normals), axis=1)
     candidates: list[tuple[float, Floats]] = []
     step = max(1, _CHUNK_VALUES // max(1, len(directions)))
     for start in range(0, len(normals), step):
-        row, normal, side = _silhouette_sides(hull, directions, normals[start : start + step])
+        row, normal, side = _silhouette_sides(outward, sides, directions, normals[start : start + step])
         other = cross(normal, side)
         volume = _rectangle_areas(corners, side, other) * heights[start + row]
         for k in np.argsort(volume, kind="stable")[:_STARTS]:
@@ -139,14 +140,19 @@ def _flush_axes(points: Floats, hull: IndexedHull) -> list[Floats]:
     return [axes for _, axes in candidates[:_STARTS]]
 
 
-def _silhouette_sides(hull: IndexedHull, directions: Floats, normals: Floats) -> tuple[Ints, Floats, Floats]:
+def _silhouette_sides(
+    outward: Floats, sides: Ints, directions: Floats, normals: Floats
+) -> tuple[Ints, Floats, Floats]:
     """Find the sides of silhouettes along normals (n, 3): rows (k,), normals (k, 3), and unit vectors (k, 3).
 
     Seen along a normal, the silhouette consists of the edges between front and back faces. The smallest
     rectangle around it has a side along one of them.
+
+    outward : (f, 3) float64. Normals of the faces of the hull.
+    sides, directions : (e, 2) int64 and (e, 3) float64. Faces on both sides of its edges, and their vectors.
     """
-    facing = np.einsum("fi,ni->nf", hull.normals, normals)
-    row, edge = np.nonzero(facing[:, hull.sides[:, 0]] * facing[:, hull.sides[:, 1]] <= CHAIN_ROUNDING)
+    facing = np.einsum("fi,ni->nf", outward, normals)
+    row, edge = np.nonzero(facing[:, sides[:, 0]] * facing[:, sides[:, 1]] <= CHAIN_ROUNDING)
     normal = normals[row]
     side = directions[edge] - normal * dot(directions[edge], normal)[:, None]
     has_length = length(side) > 1e-9

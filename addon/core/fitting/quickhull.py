@@ -8,7 +8,6 @@ all hulls have two faces more after a step, so these are dense arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,26 +27,9 @@ _MOST_POINTS = 1 << 17
 """Points of hulls that are built at the same time."""
 
 
-class IndexedHull(NamedTuple):
-    """A convex hull with a volume, as indices of the points (n, 3) it was made from.
-
-    vertices : (v,) int64. Indices of points, ascending.
-    faces : (f, 3) int64. Indices of points; triangles, counter-clockwise from outside.
-    normals : (f, 3) float64. Unit normals of the faces, outward.
-    edges : (e, 2) int64. Indices of points.
-    sides : (e, 2) int64. Indices of the faces on both sides of each edge.
-    """
-
-    vertices: Ints
-    faces: Ints
-    normals: Floats
-    edges: Ints
-    sides: Ints
-
-
 def quickhull(
     points: Floats, tolerance: float = COPLANAR_TOLERANCE, max_vertices: int | None = None
-) -> IndexedHull | None:
+) -> Ints | None:
     """Build the convex hull of points.
 
     The point farthest above any face becomes a vertex, connected to the horizon: the border of the faces
@@ -58,8 +40,9 @@ def quickhull(
     tolerance : Points this close to a face, or less above it, count as on it.
     max_vertices : Stop after this many vertices, those farthest outside first; points are outside of the
         hull then.
-    Returns hull : IndexedHull or None. None for points in one plane. Also None, rarely, where points are
-        rougher than `tolerance` and the faces make no closed surface.
+    Returns faces : (f, 3) int64 or None. Indices of points; triangles, counter-clockwise from outside. None
+        for points in one plane. Also None, rarely, where points are rougher than `tolerance` and the faces
+        make no closed surface.
     """
     faces = first_faces(points, tolerance)
     if faces is None:
@@ -89,9 +72,7 @@ def quickhull(
         outside = np.concatenate([outside[is_kept], orphans])
         face_of = np.concatenate([new_index[face_of[is_kept]], orphans_face + len(faces) - len(new_faces)])
         height = np.concatenate([height[is_kept], orphans_height])
-    if not is_closed(faces, len(points)):
-        return None
-    return IndexedHull(np.unique(faces), faces, normals, *edges_of_surface(faces, len(points)))
+    return faces if is_closed(faces, len(points)) else None
 
 
 def _above(
@@ -104,12 +85,10 @@ def _above(
 
 
 def first_faces(points: Floats, tolerance: float) -> Ints | None:
-    """Return the faces of a tetrahedron of four of some points, far from each other.
+    """Return the faces (4, 3) of a tetrahedron of four of some points (n, 3), far from each other.
 
-    points : (n, 3) float64. As those of `quickhull`.
-    tolerance : Points this close to a plane or line through others count as on it.
-    Returns faces : (4, 3) int64 or None. Indices of points, counter-clockwise from outside. None for points
-        in one plane.
+    They are counter-clockwise from outside. None for points in one plane: points within `tolerance` of a
+    plane or line through others count as on it.
     """
     # The point farthest from any other is a vertex of the hull.
     a = int(length(points - points.mean(axis=0)).argmax())
@@ -142,12 +121,9 @@ def _horizon(visible: Ints, count: int) -> Ints:
 
 
 def max_height_above(points: Floats, normals: Floats, offsets: Floats) -> Floats:
-    """Compute the height of points over the plane that each is farthest above. Exact up to float64 rounding.
+    """Compute the heights (n,) of points (n, 3) over the plane that each is farthest above.
 
-    points : (n, 3) float64. In any space and unit.
-    normals : (f, 3) float64. Of the planes.
-    offsets : (f,) float64. Of the planes, as from `face_planes`.
-    Returns heights : (n,) float64. In multiples of the lengths of the normals; negative below all planes.
+    In multiples of the lengths of the normals; negative below all planes. Exact up to float64 rounding.
     """
     return _highest_faces(points, normals, offsets)[1]
 
@@ -216,13 +192,9 @@ def _highest_faces(points: Floats, normals: Floats, offsets: Floats) -> tuple[In
 
 
 def face_planes(points: Floats, faces: Ints) -> tuple[Floats, Floats]:
-    """Compute the planes of faces. Exact up to float64 rounding.
+    """Compute the unit normals (f, 3) of faces (f, 3), and their dot products (f,) with points of the planes.
 
-    points : (n, 3) float64. In any space and unit.
-    faces : (f, 3) int64. Indices of points.
-    Returns normals : (f, 3) float64. Unit vectors; outward for faces that are counter-clockwise from
-        outside.
-    Returns offsets : (f,) float64. Dot product of the normal and any point of the plane.
+    Outward for faces that are counter-clockwise from outside. Exact up to float64 rounding.
     """
     a, b, c = (points[faces[:, k]] for k in range(3))
     normals = normalized(cross(b - a, c - a))
@@ -258,14 +230,7 @@ def edges_of_surface(faces: Ints, count: int) -> tuple[Ints, Ints]:
 def quickhulls(
     groups: Sequence[Floats], tolerance: float, max_vertices: int | None = None
 ) -> list[Ints | None]:
-    """Build the convex hulls of several point sets, each as `quickhull` does.
-
-    groups : sequence of (n, 3) float64. Points of about unit extent, around the origin.
-    tolerance : Points this close to a face, or less above it, count as on it.
-    max_vertices : Stop after this many vertices.
-    Returns faces : list of (f, 3) int64 or None. Indices of points, counter-clockwise from outside. None
-        for points in one plane, and where the faces make no closed surface.
-    """
+    """Build the convex hulls of several point sets (n, 3), each as `quickhull` does."""
     found: list[Ints | None] = [None] * len(groups)
     # Hulls of about equal numbers of vertices end at about the same step.
     limit = max(map(len, groups), default=0) if max_vertices is None else max_vertices
@@ -275,8 +240,7 @@ def quickhulls(
         count = max(1, int(np.count_nonzero(sizes <= _MOST_POINTS)))
         rows, order = order[:count], order[count:]
         if count == 1:
-            hull = quickhull(groups[rows[0]], tolerance, limit)
-            found[rows[0]] = None if hull is None else hull.faces
+            found[rows[0]] = quickhull(groups[rows[0]], tolerance, limit)
             continue
         first = {k: faces for k in rows if (faces := first_faces(groups[k], tolerance)) is not None}
         if first:

@@ -119,8 +119,7 @@ def capsule_surface(capsule: Capsule) -> Surface:
     ------
     NonFiniteGeometryError, InvalidShapeError
     """
-    require_type(capsule, Capsule, "capsule")
-    axis = _single_axis(capsule, "capsule")
+    axis = _single_axis(capsule, Capsule)
     ends = np.stack([capsule.start, capsule.end])
     directions, is_upper, faces = _globe(not capsule.half_length)
     # The center of a face is half a step from its vertices, along a meridian and around.
@@ -148,8 +147,7 @@ def cylinder_surface(cylinder: Cylinder) -> Surface:
     ------
     NonFiniteGeometryError, InvalidShapeError
     """
-    require_type(cylinder, Cylinder, "cylinder")
-    axis = _single_axis(cylinder, "cylinder")
+    axis = _single_axis(cylinder, Cylinder)
     half = as_number(float(cylinder.half_length), "cylinder half length", 0.0, is_open=True)
     turn = 2 * np.pi / _SIDES * np.arange(_SIDES)
     circle = np.stack([np.cos(turn), np.sin(turn), np.zeros(_SIDES)], axis=-1)
@@ -171,10 +169,11 @@ def cylinder_surface(cylinder: Cylinder) -> Surface:
     return Surface(_rounded(vertices), (*map(tuple, caps.T.tolist()), *map(tuple, sides.tolist())))
 
 
-def _single_axis(shape: Capsule | Cylinder, name: str) -> Floats:
+def _single_axis(shape: Capsule | Cylinder, kind: type[Capsule | Cylinder]) -> Floats:
     """Axis (3,) of a single shape, in that of both directions whose largest coordinate is positive."""
+    require_type(shape, kind, kind.name)
     if shape.shape:
-        raise InvalidShapeError(f"{name}: a single one is needed, not a batch {shape.shape}")
+        raise InvalidShapeError(f"{kind.name}: a single one is needed, not a batch {shape.shape}")
     axis = shape.axis
     return axis if axis[np.abs(axis).argmax()] > 0 else -axis
 

@@ -10,8 +10,6 @@
 - `spans`: unions of spans of time, one for each of many pairs
 - `geodesic`: directions spread evenly over the sphere
 
-Imports `core.errors` and NumPy only.
-
 Decisions:
 
 - No matrix product: Blender's NumPy has no tuned BLAS, and sums written out have the same order on all

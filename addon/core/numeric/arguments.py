@@ -1,6 +1,7 @@
 """Checked conversion of arguments that are not arrays of floats: numbers, indices, masks, records.
 
-All raise InvalidShapeError with the name of the argument; `as_times` also NonFiniteGeometryError.
+All take an argument and its name, and raise InvalidShapeError with that name; `as_times` also
+NonFiniteGeometryError.
 """
 
 from __future__ import annotations
@@ -23,13 +24,9 @@ LARGEST_LENGTH = 1e150
 def as_number(
     value: Any, name: str, least: float = -math.inf, is_open: bool = False, most: float = math.inf
 ) -> float:
-    """Convert an argument to a finite float.
+    """Convert a number, or an array () of one, to a finite float from `least` to `most`.
 
-    value : number, or array () of numbers. The argument.
-    name : Name of the argument, for the error message.
-    least, most : The least and the greatest number that is allowed.
     is_open : Whether `least` itself is not allowed.
-    Raises InvalidShapeError: for other types, NaN, infinity, and numbers out of range.
     """
     if type(value) is float:
         number = value
@@ -52,13 +49,7 @@ def as_number(
 
 
 def as_whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:
-    """Convert an argument to an int.
-
-    value : The argument.
-    name : Name of the argument, for the error message.
-    least, most : The least and the greatest number that is allowed.
-    Raises InvalidShapeError: for other types, and for numbers out of range.
-    """
+    """Convert an argument to an int from `least` to `most`."""
     try:
         # NumPy 1 converts its bool with a warning, NumPy 2 refuses it.
         number = operator.index(bool(value) if isinstance(value, np.bool_) else value)
@@ -72,13 +63,7 @@ def as_whole_number(value: Any, name: str, least: int, most: int | None = None) 
 
 
 def as_indices(values: ArrayLike, name: str) -> Ints:
-    """Convert an argument to int64 of any shape.
-
-    values : (...) array_like of int. The argument; may be empty.
-    name : Name of the argument, for the error message.
-    Returns indices : (...) int64
-    Raises InvalidShapeError: for other types.
-    """
+    """Convert whole numbers of any shape, which may be empty, to int64."""
     array = as_array(values, name)
     if array.size and array.dtype.kind not in "iu":
         raise InvalidShapeError(f"{name}: whole numbers are needed, not {array.dtype}")
@@ -86,14 +71,7 @@ def as_indices(values: ArrayLike, name: str) -> Ints:
 
 
 def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Bools:
-    """Convert an argument to a mask.
-
-    values : The argument.
-    name : Name of the argument, for the error message.
-    shape : The shape that it must have.
-    Returns mask : (*shape) bool
-    Raises InvalidShapeError: for other types and shapes.
-    """
+    """Convert booleans of this shape to a mask."""
     array = as_array(values, name)
     if array.shape != shape or (array.size and array.dtype.kind != "b"):
         raise InvalidShapeError(f"{name}: a mask of shape {shape} is needed, not {array.dtype} {array.shape}")
@@ -101,24 +79,14 @@ def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Bools:
 
 
 def as_flag(value: Any, name: str) -> bool:
-    """Convert an argument to a bool.
-
-    value : The argument.
-    name : Name of the argument, for the error message.
-    Raises InvalidShapeError: for everything else.
-    """
+    """Convert a bool, 0 or 1 to a bool."""
     if isinstance(value, bool | np.bool_ | int) and value in (0, 1):
         return bool(value)
     raise InvalidShapeError(f"{name}: True or False is needed, not {type(value).__name__}")
 
 
 def as_times(frames: ArrayLike) -> Floats:
-    """Convert the argument `frames` to sample times.
-
-    frames : (k,) array_like, k >= 1. Increasing times.
-    Returns times : (k,) float64
-    Raises InvalidShapeError, NonFiniteGeometryError: also for times that do not increase.
-    """
+    """Convert the argument `frames` to sample times (k,) float64, k >= 1, which must increase."""
     times = as_floats(frames, "frames")
     if times.ndim != 1 or not len(times) or (times[1:] <= times[:-1]).any():
         raise InvalidShapeError("frames: one or more growing times are needed")
@@ -126,26 +94,14 @@ def as_times(frames: ArrayLike) -> Floats:
 
 
 def require_type(value: object, kinds: type | tuple[type, ...], name: str) -> None:
-    """Require that an argument is of one of some types.
-
-    value : The argument.
-    kinds : Accepted types.
-    name : Name of the argument, for the error message.
-    Raises InvalidShapeError: with the names of both types.
-    """
+    """Require that an argument is of one of some types."""
     if not isinstance(value, kinds):
         names = " or ".join(kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
         raise InvalidShapeError(f"{name}: {names} is needed, not {type(value).__name__}")
 
 
 def require_methods(value: object, methods: Sequence[str], name: str) -> None:
-    """Require that an argument has methods or attributes.
-
-    value : The argument.
-    methods : Their names.
-    name : Name of the argument, for the error message.
-    Raises InvalidShapeError: with the names of those that are missing.
-    """
+    """Require that an argument has methods or attributes with these names."""
     missing = [method for method in methods if not hasattr(value, method)]
     if missing or isinstance(value, type):
         raise InvalidShapeError(
@@ -154,25 +110,14 @@ def require_methods(value: object, methods: Sequence[str], name: str) -> None:
 
 
 def require_texts(values: object, name: str) -> None:
-    """Require that an argument is a sequence of texts.
-
-    values : The argument.
-    name : Name of the argument, for the error message.
-    Raises InvalidShapeError: for everything else, also for one text.
-    """
+    """Require that an argument is a sequence of texts, not a text."""
     is_sequence = isinstance(values, Sequence) and not isinstance(values, str)
     if not is_sequence or not all(isinstance(value, str) for value in values):  # type: ignore[attr-defined]
         raise InvalidShapeError(f"{name}: a sequence of texts is needed, not {type(values).__name__}")
 
 
 def require_choice(value: object, choices: Sequence[str], name: str) -> None:
-    """Require that an argument is one of some texts.
-
-    value : The argument.
-    choices : Accepted texts.
-    name : Name of the argument, for the error message.
-    Raises InvalidShapeError: with the choices.
-    """
+    """Require that an argument is one of some texts."""
     if not isinstance(value, str) or value not in choices:
         given = repr(value)[:40] if isinstance(value, str) else type(value).__name__
         raise InvalidShapeError(f"{name} {given}: choose from {', '.join(choices)}")

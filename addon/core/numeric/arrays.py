@@ -1,7 +1,7 @@
 """Arrays, shared by the whole package: checked conversion, vector algebra, affine transforms, tables.
 
 Vectors lie along the last axis, (..., 3), unless a name ends in `_first`: then along the first, (3, ...),
-which NumPy computes faster for many short vectors.
+which NumPy computes faster for many short vectors. Batches of two arguments broadcast.
 
 `Table` is the base class of columns with one value for each row, declared like the fields of a dataclass.
 """
@@ -34,15 +34,13 @@ CHUNK_ROWS = 16_384
 UNIT_BOX_CORNERS: Floats = np.array(list(product((-1.0, 1.0), repeat=3)))
 """(8, 3) corners of the box from -1 to 1 on each axis; the last axis varies fastest."""
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+"""Odd multiplier with well mixed bits, for multiplicative hashing (Knuth)."""
 _SHIFT = np.uint64(29)
 
 
 def as_floats(values: ArrayLike, name: str, tail: tuple[int, ...] = ()) -> Floats:
-    """Convert `values` to a finite float64 array.
+    """Convert `values` of any shape to a finite float64 array whose last axes have the sizes `tail`.
 
-    values : Of any shape.
-    name : Name of the argument, for the error message.
-    tail : Required sizes of the last axes.
     Returns array : (..., *tail) float64. `values` itself if it is such an array already.
     Raises InvalidShapeError, NonFiniteGeometryError: with `name`, and the index of the first element that
         is not finite.
@@ -64,12 +62,11 @@ def as_floats(values: ArrayLike, name: str, tail: tuple[int, ...] = ()) -> Float
 
 
 def as_array(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Convert `values` to an array of numbers of any type.
+    """Convert `values` of any shape to an array of numbers of any type.
 
-    values : Of any shape. Masked arrays must have no masked element.
-    name : Name of the argument, for the error message.
     Returns array : (...) of bool, int, float or object. `values` itself if it is a plain array already.
-    Raises InvalidShapeError: with `name`, also for ragged lists, texts, dates and complex numbers.
+    Raises InvalidShapeError: with `name`, also for ragged lists, texts, dates and complex numbers, and for
+        masked elements.
     """
     try:
         array = np.asarray(values)
@@ -87,11 +84,9 @@ _KINDS = {"U": "text", "S": "bytes", "c": "complex numbers", "M": "dates", "m": 
 
 
 def require_finite(array: NDArray[Any], name: str) -> None:
-    """Require that an array is finite.
+    """Require that an array of floats is finite.
 
-    array : (...) float. Of any shape.
-    name : Name of the argument, for the error message.
-    Raises NonFiniteGeometryError: with the index of the first element that is NaN or infinite.
+    Raises NonFiniteGeometryError: with `name`, and the index of the first element that is NaN or infinite.
     """
     finite = np.isfinite(array)
     if not finite.all():
@@ -100,23 +95,16 @@ def require_finite(array: NDArray[Any], name: str) -> None:
 
 
 def first_index(mask: ArrayLike) -> tuple[int, ...]:
-    """Return the index of the first true element. Exact.
-
-    mask : (...) bool. With at least one true element.
-    Returns index : tuple of int. One for each axis.
-    """
+    """Return the index of the first true element of a mask, of which there is one. Exact."""
     return tuple(int(i) for i in np.argwhere(np.asarray(mask))[0])
 
 
 def as_point_sets(points: ArrayLike) -> NDArray[Any]:
-    """Convert `points` to an array of one or more non-empty point sets.
+    """Convert `points` to one or more non-empty point sets (..., n, 3) of float32 or float64.
 
-    Unlike in `as_floats`, float32 and float64 values are not tested for NaN and infinity: callers find
-    these in their result, which is cheaper.
+    float32 and float64 are kept, other types become float64. Unlike in `as_floats`, their values are not
+    tested for NaN and infinity: callers find these in their result, which is cheaper.
 
-    points : (..., n, 3) array_like of numbers, n >= 1. One point set, or a batch of them.
-    Returns array : (..., n, 3) float32 or float64. float32 and float64 are kept, other types become
-        float64.
     Raises InvalidShapeError, EmptyGeometryError
     Raises NonFiniteGeometryError: for other types than float32 and float64 only.
     """
@@ -133,10 +121,8 @@ def as_point_sets(points: ArrayLike) -> NDArray[Any]:
 
 
 def as_points(points: ArrayLike) -> Floats:
-    """Convert `points` to one non-empty set of finite points.
+    """Convert `points` to one non-empty set of finite points (n, 3) of float64.
 
-    points : (n, 3) array_like of numbers, n >= 1.
-    Returns array : (n, 3) float64
     Raises InvalidShapeError, EmptyGeometryError, NonFiniteGeometryError
     """
     array = as_floats(as_point_sets(points), "points")
@@ -146,30 +132,18 @@ def as_points(points: ArrayLike) -> Floats:
 
 
 def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
-    """Concatenate ranges of consecutive integers. Exact.
-
-    starts, sizes : (k,) int64. First integer and length of each range.
-    Returns values : (n,) int64. n is the sum of the lengths.
-    """
+    """Concatenate ranges of consecutive integers, from their starts (k,) and sizes (k,). Exact."""
     before = np.cumsum(sizes) - sizes
     return (starts - before).repeat(sizes) + np.arange(sizes.sum())
 
 
 def dot(a: Floats, b: Floats) -> Floats:
-    """Compute the dot product over the last axis. Exact up to float64 rounding.
-
-    a, b : (..., 3) float64. Batches that broadcast.
-    Returns product : (...) float64
-    """
+    """Compute the dot product over the last axis. Exact up to float64 rounding."""
     return a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
 
 
 def cross(a: Floats, b: Floats) -> Floats:
-    """Compute the cross product over the last axis; much faster than np.cross on short batches.
-
-    a, b : (..., 3) float64. Batches that broadcast.
-    Returns product : (..., 3) float64. Exact up to float64 rounding.
-    """
+    """Compute the cross product over the last axis; much faster than np.cross on short batches."""
     x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     y = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
     z = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
@@ -177,29 +151,20 @@ def cross(a: Floats, b: Floats) -> Floats:
 
 
 def dot_first(a: Floats, b: Floats) -> Floats:
-    """Compute the dot product over the first axis. Exact up to float64 rounding.
-
-    a, b : (3, ...) float64. Batches that broadcast.
-    Returns product : (...) float64
-    """
+    """Compute the dot product over the first axis. Exact up to float64 rounding."""
     result: Floats = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return result
 
 
 def cross_first(a: Floats, b: Floats) -> Floats:
-    """Compute the cross product over the first axis. Exact up to float64 rounding.
-
-    a, b : (3, ...) float64. Batches that broadcast.
-    Returns product : (3, ...) float64
-    """
+    """Compute the cross product over the first axis. Exact up to float64 rounding."""
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def length_first(vectors: Floats) -> Floats:
     """Compute the Euclidean length over the first axis. Exact up to float64 rounding.
 
-    vectors : (3, ...) float64. Squares must neither overflow nor underflow; `length` has no such limit.
-    Returns length : (...) float64
+    Squares must neither overflow nor underflow; `length` has no such limit.
     """
     return np.sqrt(dot_first(vectors, vectors))
 
@@ -207,8 +172,7 @@ def length_first(vectors: Floats) -> Floats:
 def length(vectors: Floats) -> Floats:
     """Compute the Euclidean length over the last axis. Exact up to float64 rounding.
 
-    vectors : (..., 3) float64. Of any size: squares neither overflow nor underflow.
-    Returns length : (...) float64
+    Vectors of any size: squares neither overflow nor underflow.
     """
     with np.errstate(over="ignore", under="ignore"):
         result = np.sqrt(dot(vectors, vectors))
@@ -226,21 +190,16 @@ def length(vectors: Floats) -> Floats:
 
 
 def largest_component(vectors: Floats) -> Floats:
-    """Find the largest component of each vector, of either sign. Exact.
-
-    vectors : (..., 3) float64. In any space.
-    Returns sizes : (...) float64. NaN where a component is.
-    """
+    """Find the largest component, of either sign, of vectors (..., 3); NaN where one is. Exact."""
     x, y, z = (np.abs(vectors[..., axis]) for axis in range(3))
     # Ten times as fast as a reduction over so short an axis.
     return np.asarray(np.maximum(np.maximum(x, y), z))
 
 
 def normalized(vectors: Floats) -> Floats:
-    """Scale vectors to length 1. Exact up to float64 rounding.
+    """Scale vectors (..., 3) of any length to length 1. Exact up to float64 rounding.
 
-    vectors : (..., 3) float64. Of any length.
-    Returns unit : (..., 3) float64. +X for zero vectors, by definition, never NaN.
+    Zero vectors become +X, by definition, never NaN.
     """
     lengths = length(vectors)[..., None]
     # Lengths near the smallest float64 have no finite inverse: scale such vectors up first.
@@ -253,19 +212,14 @@ def normalized(vectors: Floats) -> Floats:
 
 
 def unit_or_zero(vectors: Floats) -> Floats:
-    """Scale vectors to length 1; zero stays zero. Exact up to float64 rounding.
-
-    vectors : (..., 3) float64. Of any length.
-    Returns unit : (..., 3) float64
-    """
+    """Scale vectors (..., 3) to length 1; zero stays zero. Exact up to float64 rounding."""
     return np.where((vectors != 0).any(axis=-1)[..., None], normalized(vectors), 0.0)
 
 
 def perpendicular(vectors: Floats) -> Floats:
-    """Find a unit vector perpendicular to each vector. Exact up to float64 rounding.
+    """Find a unit vector perpendicular to each vector (..., 3). Exact up to float64 rounding.
 
-    vectors : (..., 3) float64. Of any length.
-    Returns unit : (..., 3) float64. +X for zero vectors, never NaN.
+    +X for zero vectors, never NaN.
     """
     # Cross with the axis of the smallest component: a vector cannot be parallel to that one.
     least = np.eye(3)[np.abs(vectors).argmin(axis=-1)]
@@ -274,11 +228,8 @@ def perpendicular(vectors: Floats) -> Floats:
 
 
 def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
-    """Transform points by affine matrices.
+    """Transform points (..., 3) by affine matrices (..., 4, 4) for column vectors; both broadcast.
 
-    matrix : (..., 4, 4) array_like. For column vectors: the translation is the last column.
-    points : (..., 3) array_like. Broadcast against the matrices.
-    Returns points : (..., 3) float64
     Raises InvalidShapeError, NonFiniteGeometryError: for the matrix; points are not tested.
     """
     m = as_floats(matrix, "matrix", (4, 4))
@@ -286,22 +237,18 @@ def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
 
 
 def power_of_two_scale(size: Floats) -> Floats:
-    """Find a power of two above each size, to scale by without rounding.
+    """Find a power of two above each size >= 0, to scale by without rounding.
 
-    size : (...) float64, >= 0. Sizes to scale by.
-    Returns scale : (...) float64. Exact powers of two; 2 for size 0, and the largest one for sizes above
-        that.
+    2 for size 0, and the largest power for sizes above that.
     """
     exponent = np.frexp(np.where(size > 0, size, 1.0))[1]
     return np.asarray(np.ldexp(1.0, np.minimum(exponent, 1023)))
 
 
 def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
-    """Multiply vectors by matrices from the left. Exact up to float64 rounding.
+    """Multiply vectors (..., 3) by matrices (..., 3, 3) from the left; both broadcast.
 
-    linear : (..., 3, 3) float64. For column vectors.
-    vectors : (..., 3) float64. Broadcast against the matrices.
-    Returns vectors : (..., 3) float64
+    Exact up to float64 rounding.
     """
     # No matmul: Blender's NumPy has no tuned BLAS, and this sums in one order on all systems.
     # Zero times infinity is NaN: callers test for it.
@@ -315,12 +262,7 @@ def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
 
 
 def transform_columns(linear: Floats, columns: Floats) -> Floats:
-    """Multiply vectors by matrices from the left, to the bit as `transform_vectors` does.
-
-    linear : (3, 3) or (3, 3, n) float64. For column vectors: one matrix for all, or one for each.
-    columns : (3, n) float64. Coordinate by coordinate.
-    Returns columns : (3, n) float64
-    """
+    """Multiply columns (3, n) by matrices (3, 3) or (3, 3, n), to the bit as `transform_vectors` does."""
     x, y, z = columns
     result: Floats = np.empty_like(columns)
     with np.errstate(invalid="ignore"):
@@ -332,10 +274,8 @@ def transform_columns(linear: Floats, columns: Floats) -> Floats:
 
 
 def rotation_matrix(quaternion: ArrayLike) -> Floats:
-    """Convert quaternions to rotation matrices for column vectors.
+    """Convert quaternions (..., 4), w first, of any length but 0, to matrices for column vectors.
 
-    quaternion : (..., 4) array_like. In the order w, x, y, z; of any length but 0.
-    Returns matrix : (..., 3, 3) float64
     Raises InvalidShapeError, NonFiniteGeometryError
     """
     w, x, y, z = np.moveaxis(as_floats(quaternion, "quaternion", (4,)), -1, 0)
@@ -354,22 +294,26 @@ def rotation_matrix(quaternion: ArrayLike) -> Floats:
 
 
 def distinct_rows(rows: Floats) -> tuple[Ints, Ints]:
-    """Find the rows that differ in any bit: not a number equals itself, and 0.0 differs from -0.0. Exact.
+    """Find the rows (n, k) that differ in any bit: NaN equals itself, and 0.0 differs from -0.0. Exact.
 
-    rows : (n, k) float64. In any order.
     Returns first : (g,) int. Index of the first row of each kind, in any order of kinds.
     Returns kind_of : (n,) int. Kind of each row.
     """
     bits = np.ascontiguousarray(rows).view(np.uint64)
-    code = np.zeros(len(bits), dtype=np.uint64)
-    for column in bits.T:
-        code = (code ^ column) * _MULTIPLIER
-        code ^= code >> _SHIFT
-    _, first, kind_of = np.unique(code, return_index=True, return_inverse=True)
+    _, first, kind_of = np.unique(row_codes(bits.T), return_index=True, return_inverse=True)
     if not np.array_equal(bits[first][kind_of], bits):
         # Two kinds have the same code. Sorting whole rows takes four times as long.
         _, first, kind_of = np.unique(bits, axis=0, return_index=True, return_inverse=True)
     return first, kind_of.reshape(-1)
+
+
+def row_codes(columns: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits of rows, from their columns (k, n), to codes (n,), which different rows rarely share."""
+    codes = np.zeros(columns.shape[1], dtype=np.uint64)
+    for column in columns:
+        codes = (codes ^ column) * _MULTIPLIER
+        codes ^= codes >> _SHIFT
+    return codes
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)

@@ -7,7 +7,7 @@ axes of all fields at once.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -61,24 +61,12 @@ class Batched:
     def broadcast_to(self: _Self, shape: tuple[int, ...]) -> _Self:
         """Repeat the batch without copies, like np.broadcast_to. Exact.
 
-        shape : Shape of the new batch.
         Raises InvalidShapeError: if the batch does not broadcast to `shape`.
         """
-        fields = self.field_shapes.items()
-        try:
-            batch = tuple(map(operator.index, shape))
-            arrays = {name: np.broadcast_to(getattr(self, name), batch + tail) for name, tail in fields}
-        except (TypeError, ValueError, OverflowError):
-            raise InvalidShapeError(
-                f"shape: a tuple of whole numbers to which a batch {self.shape} broadcasts is needed"
-            ) from None
-        return self._with_arrays(arrays)
+        return self._with_batch(shape, np.broadcast_to, "broadcasts")
 
     def to_list(self: _Self) -> list[_Self]:
-        """Return the shapes of a batch (n,) as single shapes. Exact.
-
-        Returns shapes : list of n shapes of the same kind, batch ()
-        """
+        """Return the shapes of a batch (n,) as n single shapes of the same kind, batch (). Exact."""
         # Not by `unchecked`, because there may be many: views of read-only arrays are read-only already.
         shapes = []
         for index in range(self.shape[0]):
@@ -92,26 +80,25 @@ class Batched:
     def reshaped(self: _Self, shape: tuple[int, ...]) -> _Self:
         """Return the same shapes in a batch of another shape and the same size, like np.reshape. Exact.
 
-        shape : Shape of the new batch; one axis may be -1.
-        Raises InvalidShapeError: if `shape` has another size.
+        Raises InvalidShapeError: if `shape`, in which one axis may be -1, has another size.
         """
+        return self._with_batch(shape, np.reshape, "reshapes")
+
+    def _with_batch(self: _Self, shape: tuple[int, ...], change: Callable[..., Floats], verb: str) -> _Self:
+        """Change the batch axes of all fields."""
         fields = self.field_shapes.items()
         try:
             batch = tuple(map(operator.index, shape))
-            arrays = {name: getattr(self, name).reshape(batch + tail) for name, tail in fields}
+            arrays = {name: change(getattr(self, name), batch + tail) for name, tail in fields}
         except (TypeError, ValueError, OverflowError):
             raise InvalidShapeError(
-                f"shape: a tuple of whole numbers to which a batch {self.shape} reshapes is needed"
+                f"shape: a tuple of whole numbers to which a batch {self.shape} {verb} is needed"
             ) from None
         return self._with_arrays(arrays)
 
     @classmethod
     def unchecked(cls: type[_Self], *arrays: Any) -> _Self:
-        """Make shapes from valid arrays: the constructor without its checks.
-
-        *arrays : (..., *own axes) float64. One for each field, in order, all of the same batch.
-        Returns shapes : batch (...)
-        """
+        """Make shapes from valid arrays, one for each field in order, of the same batch: without checks."""
         shape = object.__new__(cls)
         shape._freeze(arrays)
         return shape
@@ -163,11 +150,7 @@ class Batched:
 
 
 def concatenated(*shapes: _Self, axis: int = 0) -> _Self:
-    """Concatenate batches of one kind along a batch axis, like np.concatenate. Exact.
-
-    *shapes : One or more batches of one kind.
-    axis : A batch axis.
-    """
+    """Concatenate one or more batches of one kind along a batch axis, like np.concatenate. Exact."""
     columns = ([getattr(shape, name) for shape in shapes] for name in shapes[0].field_shapes)
     return type(shapes[0]).unchecked(*(np.concatenate(column, axis=axis) for column in columns))
 
@@ -232,11 +215,9 @@ def stacked(shapes: Iterable[_Self]) -> _Self:
 
 
 def common_batch(name: str, *batches: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape to which batches broadcast. Exact.
+    """Return the shape to which batches broadcast, one or more. Exact.
 
-    name : Name of the argument, for the error message.
-    *batches : One or more shapes.
-    Raises InvalidShapeError: if the batches do not broadcast.
+    Raises InvalidShapeError: with `name`, if the batches do not broadcast.
     """
     try:
         return np.broadcast_shapes(*batches)

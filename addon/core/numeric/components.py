@@ -13,8 +13,7 @@ def connected_components(count: int, edges: NDArray[np.integer]) -> Ints:
 
     count : Number of vertices, >= 0.
     edges : (e, 2) int. Pairs of vertex indices, each below `count`.
-    Returns component : (count,) int64. The component of each vertex, numbered from 0 in the order of their
-        first vertices.
+    Returns component : (count,) int64. Numbered from 0 in the order of their first vertices.
     """
     root = np.arange(count)
     a, b = edges.astype(np.int64).T

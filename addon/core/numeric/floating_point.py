@@ -17,20 +17,13 @@ from .tolerances import GAP_ROUNDING, LENGTH_ROUNDING, SUM_ROUNDING
 
 
 def raised_by_ulps(lengths: Floats) -> Floats:
-    """Increase lengths by four ulps. Conservative: covers the rounding of one distance and one sum.
-
-    lengths : (...) float64. >= 0, in any unit.
-    Returns lengths : (...) float64
-    """
+    """Raise lengths >= 0 by four ulps. Conservative: covers the rounding of one distance and one sum."""
     return lengths * (1 + LENGTH_ROUNDING)
 
 
 def transformed_centers(matrix: Floats, centers: Floats) -> tuple[Floats, Floats]:
-    """Transform centers, and bound the rounding error.
+    """Transform centers (..., 3) by affine matrices (..., 4, 4), and bound the rounding error.
 
-    matrix : (..., 4, 4) float64. Affine.
-    centers : (..., 3) float64. Broadcast against the matrices.
-    Returns centers : (..., 3) float64
     Returns error : (...) float64. Upper bound of the error of each coordinate. Conservative.
     """
     terms = transform_points(np.abs(matrix), np.abs(centers))
@@ -38,31 +31,21 @@ def transformed_centers(matrix: Floats, centers: Floats) -> tuple[Floats, Floats
 
 
 def with_rounding_slack(half: Floats, lost: Floats) -> Floats:
-    """Grow half extents by rounding errors. Conservative.
+    """Grow half extents (..., 3) by the error (...) of their center, and by that of sums over the box.
 
-    half : (..., 3) float64. Computed by sums over the box.
-    lost : (...) float64. Error of the center.
-    Returns half : (..., 3) float64. Grown by the error of the center, and by that of sums over the box.
+    Conservative.
     """
     return np.asarray(half + (lost + SUM_ROUNDING * half.max(axis=-1))[..., None])
 
 
 def largest_singular_value(linear: Floats) -> Floats:
-    """Compute the largest singular value of matrices. Conservative: rounded up past its error.
-
-    linear : (..., 3, 3) float64. Linear parts of affine maps.
-    Returns value : (...) float64
-    """
+    """Largest singular values (...) of matrices (..., 3, 3). Conservative: rounded up past their error."""
     singular = np.linalg.svd(linear, compute_uv=False)[..., 0]
     return np.asarray(singular * (1 + GAP_ROUNDING))
 
 
 def smallest_singular_value(linear: Floats) -> Floats:
-    """Compute the smallest singular value of matrices. Conservative: rounded down past its error.
-
-    linear : (..., 3, 3) float64. Linear parts of affine maps.
-    Returns value : (...) float64, >= 0
-    """
+    """Smallest singular values (...) of matrices (..., 3, 3). Conservative: rounded down, >= 0."""
     singular = np.linalg.svd(linear, compute_uv=False)
     return np.asarray(np.maximum(singular[..., 2] - singular[..., 0] * GAP_ROUNDING, 0.0))
 
@@ -79,24 +62,14 @@ class Exact(NamedTuple):
 
 
 def two_difference(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Compute a difference and its exact rounding error (Knuth).
-
-    a, b : (...) float64. Batches that broadcast.
-    Returns difference : (...) float64. a - b, rounded.
-    Returns error : (...) float64. Exact; the sum of both is a - b.
-    """
+    """Compute a - b, rounded, and the exact rounding error (Knuth): the sum of both is a - b."""
     result = a - b
     subtracted = a - result
     return result, (a - (result + subtracted)) + (subtracted - b)
 
 
 def two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Compute a product and its exact rounding error (Dekker and Veltkamp).
-
-    a, b : (...) float64. Batches that broadcast.
-    Returns product : (...) float64. a * b, rounded.
-    Returns error : (...) float64. Exact; the sum of both is a * b.
-    """
+    """Compute a * b, rounded, and the exact rounding error (Dekker, Veltkamp): the sum of both is a * b."""
     result = a * b
     a_high, b_high = _high(a), _high(b)
     a_low, b_low = a - a_high, b - b_high
@@ -110,11 +83,7 @@ def _high(a: Floats) -> Floats:
 
 
 def lowest_bits(values: Floats) -> Floats:
-    """Return the largest power of two that each number is a multiple of. Exact.
-
-    values : (...) float64. Finite.
-    Returns bits : (...) float64. Infinite for zero.
-    """
+    """Return the largest power of two that each finite number is a multiple of; inf for zero. Exact."""
     mantissa, exponent = np.frexp(np.abs(values))
     digits = np.ldexp(mantissa, 53).astype(np.int64)
     bits: Floats = np.ldexp((digits & -digits).astype(np.float64), exponent - 53)
@@ -122,21 +91,13 @@ def lowest_bits(values: Floats) -> Floats:
 
 
 def nearest_float32(values: ArrayLike) -> Floats:
-    """Round to the nearest float32. Exact.
-
-    values : (...) float64. Numbers to round.
-    Returns rounded : (...) float64. Values that float32 has; infinite beyond the largest float32.
-    """
+    """Round to the nearest float32, as float64; infinite beyond the largest one. Exact."""
     with np.errstate(over="ignore"):
         return np.asarray(values, dtype=np.float64).astype(np.float32).astype(np.float64)
 
 
 def float32_at_least(values: ArrayLike) -> Floats:
-    """Round up to float32. Exact.
-
-    values : (...) float64. Numbers to round.
-    Returns rounded : (...) float64. The smallest float32 values that are not less.
-    """
+    """Round up: to the smallest float32 values, as float64, that are not less. Exact."""
     x = np.asarray(values, dtype=np.float64)
     near = nearest_float32(x)
     with np.errstate(over="ignore"):
@@ -145,9 +106,5 @@ def float32_at_least(values: ArrayLike) -> Floats:
 
 
 def float32_at_most(values: ArrayLike) -> Floats:
-    """Round down to float32. Exact.
-
-    values : (...) float64. Numbers to round.
-    Returns rounded : (...) float64. The largest float32 values that are not greater.
-    """
+    """Round down: to the largest float32 values, as float64, that are not greater. Exact."""
     return -float32_at_least(-np.asarray(values, dtype=np.float64))

@@ -29,8 +29,7 @@ class GeodesicDirections(NamedTuple):
 def geodesic_directions(frequency: int) -> GeodesicDirections:
     """Compute 10 f^2 + 2 directions: an icosahedron with edges cut into f parts, projected to the sphere.
 
-    frequency : The f above.
-    Returns directions : GeodesicDirections. Cached: callers must not write to the arrays.
+    Cached: callers must not write to the arrays.
     """
     golden = (1 + 5**0.5) / 2
     corners = np.array(

@@ -10,11 +10,7 @@ from .arrays import Bools, Floats, Ints, Table
 
 
 class Spans(Table):
-    """Closed spans (m,) from `start` to `end`, each on the line with its number.
-
-    line : (m,) int64
-    start, end : (m,) float64. `end` is not before `start`.
-    """
+    """Closed spans (m,), each on the line with its number; `end` is not before `start`."""
 
     line: Ints
     start: Floats
@@ -66,7 +62,6 @@ class CutLines:
     """Lines with numbers, which are cut at positions: to find out what is between the same cuts."""
 
     def __init__(self) -> None:
-        """Start without cuts."""
         self._line, self._position = np.empty(0, dtype=np.int64), np.empty(0)
 
     def cut_before(self, lines: Ints, positions: Floats) -> None:

@@ -14,7 +14,7 @@ space that the caller keeps track of. Matrices are affine, (..., 4, 4), for colu
 methods broadcast against the batch of the shape. An argument that does not broadcast raises
 InvalidShapeError, one that is not finite raises NonFiniteGeometryError; the message names it.
 
-Imports `core.errors` and `core.numeric` only. Other rooms import the shapes from here.
+Other rooms import the shapes from here.
 
 Decisions:
 

@@ -58,11 +58,9 @@ class _Axial(BoundingVolume):
 
     @classmethod
     def between(cls: type[_Self], start: ArrayLike, end: ArrayLike, radius: ArrayLike) -> _Self:
-        """Make shapes from the ends of their axes. Exact up to float64 rounding.
+        """Make shapes (...) around axes from `start` to `end` (..., 3). Exact up to float64 rounding.
 
-        start, end : (..., 3) array_like. Where they are equal, the axis is +X.
-        radius : (...) array_like. In the same unit.
-        Returns shapes : batch (...)
+        Where both ends are equal, the axis is +X.
         """
         first, last = (as_floats(values, f"{cls.name} end", (3,)) for values in (start, end))
         offset = last * 0.5 - first * 0.5
@@ -146,7 +144,6 @@ class Capsule(_Axial):
             return Capsule(center, normalized(along), self.half_length * length(along), radius)
 
     def _around(self, points: Floats) -> Capsule:
-        """See `BoundingVolume`."""
         radius = distance_from_segment(self, points).max()
         return Capsule(self.center, self.axis, self.half_length, radius)
 
@@ -216,7 +213,6 @@ class Cylinder(_Axial):
             return Cylinder(center, axis, half + slack, radius + slack)
 
     def _around(self, points: Floats) -> Cylinder:
-        """See `BoundingVolume`."""
         along, across = axial_coordinates(self, points)
         return Cylinder(self.center, self.axis, np.abs(along).max(), across.max())
 
@@ -237,10 +233,10 @@ class Cylinder(_Axial):
 
 
 def axial_coordinates(shape: Capsule | Cylinder, points: Floats) -> tuple[Floats, Floats]:
-    """Compute coordinates of points along and across the axes of shapes. Exact up to float64 rounding.
+    """Compute coordinates of points (..., 3) along and across the axes of shapes (...), which broadcast.
 
-    shape : Capsule or Cylinder, batch (...). In any space and unit.
-    points : (..., 3) float64. Broadcast against the batch.
+    Exact up to float64 rounding.
+
     Returns along : (...) float64. From the center, in the direction of the axis.
     Returns across : (...) float64. Distance from the line of the axis.
     """

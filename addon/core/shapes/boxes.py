@@ -184,22 +184,11 @@ class Aabb(BoundingVolume):
         return box
 
     def corners(self) -> Floats:
-        """Return the corners. Exact.
-
-        Returns
-        -------
-        corners : (..., 8, 3) float64
-            Corner i is at max on axis k if bit k of i is set.
-        """
+        """Return the corners (..., 8, 3): corner i is at max on axis k if bit k of i is set. Exact."""
         return np.where(_IS_AT_MAX, self.max[..., None, :], self.min[..., None, :])
 
     def oriented(self) -> Obb:
-        """Return the same boxes as oriented boxes. Conservative: sides grow by about one rounding.
-
-        Returns
-        -------
-        boxes : Obb, batch (...)
-        """
+        """Return the same boxes as oriented boxes. Conservative: sides grow by about one rounding."""
         # Measure both faces from the rounded center, by the arithmetic of `Obb.contains`.
         center = self.center
         half = np.maximum(self.max - center, center - self.min)
@@ -247,17 +236,9 @@ class Obb(BoundingVolume):
         self._fill("oriented box", center, half_extents, rotations)
 
     def to_local(self, points: ArrayLike) -> Floats:
-        """Transform points from world space to the local space of the box. Exact up to float64 rounding.
+        """Transform points (..., 3) from world space to the local space of the box.
 
-        Parameters
-        ----------
-        points : (..., 3) array_like
-            In world space; broadcast against the batch.
-
-        Returns
-        -------
-        local : (..., 3) float64
-            Coordinates along the axes of the box, from its center.
+        That is to coordinates along the axes of the box, from its center. Exact up to float64 rounding.
         """
         p = self._broadcastable(points, "points", (3,))
         with np.errstate(over="ignore"):
@@ -266,18 +247,9 @@ class Obb(BoundingVolume):
         return local
 
     def to_world(self, points: ArrayLike) -> Floats:
-        """Transform points from the local space of the box to world space: the inverse of `to_local`.
+        """Transform points (..., 3) from local space to world space: the inverse of `to_local`.
 
         Exact up to float64 rounding.
-
-        Parameters
-        ----------
-        points : (..., 3) array_like
-            In local space; broadcast against the batch.
-
-        Returns
-        -------
-        world : (..., 3) float64
         """
         p = self._broadcastable(points, "points", (3,))
         with np.errstate(over="ignore"):
@@ -330,23 +302,15 @@ class Obb(BoundingVolume):
         )
 
     def corners(self) -> Floats:
-        """Return the corners. Exact up to float64 rounding.
+        """Return the corners (..., 8, 3): corner i is on the positive side of axis k if bit k of i is set.
 
-        Returns
-        -------
-        corners : (..., 8, 3) float64
-            Corner i is on the positive side of axis k of the box if bit k of i is set.
+        Exact up to float64 rounding.
         """
         local = np.where(_IS_AT_MAX, self.half_extents[..., None, :], -self.half_extents[..., None, :])
         return self.center[..., None, :] + transform_vectors(self.rotation[..., None, :, :], local)
 
     def oriented(self) -> Obb:
-        """Return the boxes themselves, so that every kind of box has this method. Exact.
-
-        Returns
-        -------
-        boxes : Obb, batch (...)
-        """
+        """Return the boxes themselves, so that every kind of box has this method. Exact."""
         return self
 
 
@@ -378,13 +342,11 @@ def box_around(center: Floats, half: Floats) -> Aabb:
 
 
 def orthonormalized(rotation: Floats) -> Floats:
-    """Make rotations orthonormal to float64.
+    """Make rotations (..., 3, 3) that are orthonormal to float32 or better orthonormal to float64.
 
     Newton's iteration for the orthogonal polar factor, at most two steps. Rotations that are orthonormal
     already are returned as they are.
 
-    rotation : (..., 3, 3) float64. Orthonormal to float32 or better.
-    Returns rotation : (..., 3, 3) float64
     Raises InvalidShapeError: for matrices that scale, shear or mirror, with the index of the first.
     """
     identity = np.eye(3)
@@ -410,14 +372,11 @@ def orthonormalized(rotation: Floats) -> Floats:
 
 
 def axes_from_edges(edges: Floats, importance: Floats) -> Floats:
-    """Fit rotations to the columns of `edges` by Gram-Schmidt, the most important column first.
+    """Fit rotations to the columns of `edges` (..., 3, 3) by Gram-Schmidt, in order of importance (..., 3).
 
     The most important column keeps its direction; each other one loses its components along those before it.
-    Columns keep their positions. Where columns are parallel or zero, any perpendicular axis is taken.
-
-    edges : (..., 3, 3) float64. Edge vectors of boxes as columns.
-    importance : (..., 3) float64. Of each column, for instance its length.
-    Returns rotation : (..., 3, 3) float64. Never mirrored.
+    Columns keep their positions. Where columns are parallel or zero, any perpendicular axis is taken. Never
+    mirrored.
     """
     order = np.argsort(-importance, axis=-1, kind="stable")
     first, second, third = np.moveaxis(np.take_along_axis(edges, order[..., None, :], axis=-1), -1, 0)

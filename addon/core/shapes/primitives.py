@@ -108,11 +108,9 @@ class Triangle(Batched):
 
 
 def closest_on_segment(points: Floats, segment: Segment) -> Floats:
-    """Return the closest points on segments. Exact up to float64 rounding; both ends are returned exactly.
+    """Return the closest points (..., 3) on segments (...) to points (..., 3), which broadcast.
 
-    points : (..., 3) float64. Broadcast against the segments.
-    segment : Segment, batch (...). In the space of the points.
-    Returns closest : (..., 3) float64
+    Exact up to float64 rounding; both ends are returned exactly.
     """
     along, offset = segment.end - segment.start, points - segment.start
     squared = dot(along, along)
@@ -125,11 +123,9 @@ def closest_on_segment(points: Floats, segment: Segment) -> Floats:
 
 
 def closest_on_triangle(points: Floats, triangle: Triangle) -> Floats:
-    """Return the closest points on triangles: on the face or on an edge. Exact up to float64 rounding.
+    """Return the closest points (..., 3) on triangles (...) to points (..., 3), which broadcast.
 
-    points : (..., 3) float64. Broadcast against the triangles.
-    triangle : Triangle, batch (...). In the space of the points.
-    Returns closest : (..., 3) float64
+    On the face or on an edge. Exact up to float64 rounding.
     """
     corners = triangle.a, triangle.b, triangle.c
     normal = triangle.normal
@@ -154,18 +150,10 @@ def closest_on_triangle(points: Floats, triangle: Triangle) -> Floats:
 
 
 def triangle_corners(triangles: Triangle) -> Floats:
-    """Return the corners of triangles. Exact.
-
-    triangles : Triangle, batch (...). In any space and unit.
-    Returns corners : (..., 3, 3) float64. One corner in each row.
-    """
+    """Return the corners (..., 3, 3) of triangles (...), one in each row. Exact."""
     return np.stack([triangles.a, triangles.b, triangles.c], axis=-2)
 
 
 def triangles_from_corners(corners: Floats) -> Triangle:
-    """Make two-sided triangles from corners. Exact.
-
-    corners : (..., 3, 3) float64. One corner in each row; finite.
-    Returns triangles : Triangle, batch (...)
-    """
+    """Make two-sided triangles (...) from finite corners (..., 3, 3), one in each row. Exact."""
     return Triangle.unchecked(corners[..., 0, :], corners[..., 1, :], corners[..., 2, :])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..curves.segments import Singles
 from ..curves.transform_bounds import TransformChords
 from ..numeric.arrays import Floats, Ints, length
-from .point_tree import CHILDREN, CarriedNodes, tree_levels, tree_order
+from .point_tree import CHILDREN, nodes_by_bone, tree_levels, tree_order
 
 
 class BoneBalls(NamedTuple):
@@ -32,29 +32,24 @@ class BoneBalls(NamedTuple):
 
 
 def point_deviations(balls: BoneBalls, chords: TransformChords) -> Floats:
-    """Bound the deviation of blended points from linear motion.
+    """Bound the deviations (q,) of blended points from linear motion, in world space. Conservative.
 
     A blended point is within the hull of its places, so it deviates from its chord by no more than the
     farthest of them.
 
-    balls : BoneBalls, (b,). Around the points that each bone carries.
     chords : TransformChords, (q * b,). Motion of all bones over an interval, then over the next one, and so
         on.
-    Returns deviations : (q,) float64. Conservative, in world space.
     """
     reach = np.tile(balls.reach, len(chords.offset) // len(balls.reach))
     return np.asarray((chords.offset + chords.linear * reach).reshape(-1, len(balls.reach)).max(axis=1))
 
 
 def kinks_of_any(balls: BoneBalls, chords: TransformChords) -> Floats:
-    """Bound how far the sides of boxes around linearly moving points are from linear motion.
+    """Bound how far (q,) sides of boxes around linearly moving points are from linear motion.
 
     The side of a box is the largest of many coordinates. If all of these are linear, it is convex: below its
     chord by at most a quarter of the difference of the coordinates' changes, where another point becomes the
-    outermost.
-
-    balls, chords. As for `point_deviations`.
-    Returns deviations : (q,) float64. Conservative, in world space.
+    outermost. Conservative. Arguments are those of `point_deviations`.
     """
     change = (chords.end - chords.begin)[:, :3].reshape(-1, len(balls.radius), 3, 4)
     middle = np.einsum("qbij,bj->qbi", change[..., :3], balls.center) + change[..., 3]
@@ -100,7 +95,7 @@ class BlendedPoints:
         bones = bones[order].reshape(shape)
         shares, places = shares[order].reshape(shape), places[order].reshape(*shape, 3)
         self._levels, terms = tree_levels(bones, shares, places)
-        self._top = CarriedNodes.by_place(self._levels[0])
+        self._top = nodes_by_bone(self._levels[0])
         # Of each leaf (l,), for each of its points (s,): the share of each of its bones times a place.
         self._terms = terms.reshape(*terms.shape[:2], -1)
 
@@ -252,7 +247,6 @@ class RecentPoints:
     """Points (6,) that were outermost at times. The earliest added are forgotten."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self._latest = self._earlier = (np.empty(0), np.empty((0, 6), dtype=np.int64))
 
     def add(self, times: Floats, points: Ints) -> None:
@@ -350,8 +344,7 @@ def outermost_points(points: NDArray[np.float32], linear: Floats) -> Floats:
 
     points : (q, 3, p) float32. In columns, finite.
     linear : (q, 3, 3) float64. For column vectors.
-    Returns outermost : (q, 3, 6) float64. Points in columns: those of the minima along the axes, then those
-        of the maxima.
+    Returns outermost : (q, 3, 6) float64. In columns: of the minima along the axes, then of the maxima.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         world = linear.astype(np.float32) @ points
@@ -383,11 +376,10 @@ def outermost_of_one(points: NDArray[np.float32], linear: Floats) -> Floats:
 
 
 def kinks_of_outermost(outermost: tuple[Floats, Floats], begin: Floats, end: Floats, reach: Floats) -> Floats:
-    """Bound how far the sides of boxes around points are from linear motion between two linear maps.
+    """Bound how far sides of boxes around points in linear motion are from linear motion between two maps.
 
     outermost : (q, 3, 6) float64 twice. As `outermost_points` finds them at the begin, and at the end.
-    begin, end : (q, 3, 3) float64. Maps for column vectors at both ends of an interval. Each point is in
-        linear motion.
+    begin, end : (q, 3, 3) float64. Maps for column vectors at both ends of an interval.
     reach : (q,) float64. Largest distance of the points from the origin.
     Returns deviations : (q,) float64. As `kinks_between`, of all six sides.
     """

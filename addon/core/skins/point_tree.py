@@ -53,29 +53,13 @@ class Nodes(NamedTuple):
         return result
 
 
-class CarriedNodes(NamedTuple):
-    """Nodes (m,) of a level that one bone carries, among all that have a bone at the same place.
-
-    bone : int
-    nodes : (m,) int64
-    center, half : (m, 3) float32. As in `Nodes`.
-    """
-
-    bone: int
-    nodes: Ints
-    center: Singles
-    half: Singles
-
-    @classmethod
-    def by_place(cls, nodes: Nodes) -> list[list[CarriedNodes]]:
-        """Group the nodes of a level by their bone at each place (j)."""
-        result = []
-        for place, bones in enumerate(nodes.bones.T):
-            groups = ((bone, np.flatnonzero(bones == bone)) for bone in np.unique(bones).tolist())
-            result.append(
-                [cls(bone, at, nodes.center[at, place], nodes.half[at, place]) for bone, at in groups]
-            )
-        return result
+def nodes_by_bone(nodes: Nodes) -> list[list[tuple[int, Ints, Singles, Singles]]]:
+    """Group nodes by their bone at each place (j): the bone, its nodes (m,), their centers and half sizes."""
+    places = []
+    for place, bones in enumerate(nodes.bones.T):
+        groups = [(bone, np.flatnonzero(bones == bone)) for bone in np.unique(bones).tolist()]
+        places.append([(bone, at, nodes.center[at, place], nodes.half[at, place]) for bone, at in groups])
+    return places
 
 
 def tree_order(rest: Floats, depth: int) -> Ints:

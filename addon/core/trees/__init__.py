@@ -6,8 +6,7 @@ Files, in reading order:
 - `builder.py`: `sphere_tree_from_triangles`, the top-down construction.
 - `traversal.py`: the simultaneous traversal of two trees.
 
-May import `numeric`, `shapes`, `broad_phase` and `fitting`. Distances and sweeps of trees are in `distance`
-and `sweep`.
+Distances and sweeps of trees are in `distance` and `sweep`.
 
 Decisions:
 

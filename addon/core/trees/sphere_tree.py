@@ -134,17 +134,9 @@ class SphereTree(Batched):
         return self._with_spheres(self.spheres.transformed(matrices[..., None, :, :]))
 
     def require_same_nodes(self, other: SphereTree) -> None:
-        """Require that `other` is a pose of the same tree.
+        """Require that `other` is a pose of the same tree, the one at the other sample.
 
-        Parameters
-        ----------
-        other : SphereTree
-            The tree at the other sample.
-
-        Raises
-        ------
-        InvalidShapeError
-            If the nodes differ.
+        Raises InvalidShapeError: if the nodes differ.
         """
         require_type(other, SphereTree, "other")
         if self.children is not other.children and not np.array_equal(self.children, other.children):
@@ -155,11 +147,7 @@ class SphereTree(Batched):
 
 
 def level_starts(children: Ints) -> Ints:
-    """Find the first nodes of the levels of a breadth-first tree. Exact.
-
-    children : (m, 2) int64. As in `SphereTree`.
-    Returns starts : (depth + 2,) int64. Ends with m.
-    """
+    """Find the first nodes (depth + 2,) of the levels of a breadth-first tree (m, 2), and m. Exact."""
     inner_before = np.concatenate([[0], np.cumsum(children[:, 0] >= 0)])
     starts = [0, 1]
     while starts[-1] < len(children):

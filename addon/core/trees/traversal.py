@@ -41,13 +41,12 @@ culled.
 def find_candidate_leaf_pairs(
     elements: Ints, children_a: Ints, children_b: Ints, bounds: NodePairBounds
 ) -> tuple[NodePairs, Floats]:
-    """Find all pairs of leaves that can have the smallest value of their element.
+    """Find all pairs of leaves (n,) that can have the smallest value of their element, and upper bounds (n,).
 
     elements : (k,) int64. Consecutive indices, ascending.
     children_a, children_b : (m, 2) int64. Children of the nodes of each tree, as in `SphereTree`;
         SINGLE_NODE for a shape that is no tree.
     bounds : Bounds of the values of leaf pairs below node pairs.
-    Returns upper_bounds : (n,) float64
     """
     root = np.zeros(len(elements), dtype=np.int64)
     rows = NodePairs(elements, root, root)

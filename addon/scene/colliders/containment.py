@@ -21,8 +21,8 @@ import numpy as np
 from mathutils.bvhtree import BVHTree
 
 from ...core import Capsule
-from ...core.fitting.quickhull import IndexedHull, extreme_points, max_height_above, quickhull
-from ...core.numeric.arrays import Bools, Floats, Ints, cross, dot, length, transform_points
+from ...core.fitting.quickhull import extreme_points, face_planes, max_height_above, quickhull
+from ...core.numeric.arrays import Bools, Floats, Ints, cross, length, transform_points
 from ...core.numeric.geodesic import geodesic_directions
 from ...core.shapes.axial import distance_from_segment
 from ...core.shapes.primitives import closest_on_triangle, triangles_from_corners
@@ -240,17 +240,16 @@ class HullVolume:
         local = (surface.local - middle) / size
         if len(local) > _MOST_VERTICES:
             local = extreme_points(local)
-        local, hull = _enclosing_hull(local)
+        local, faces = _enclosing_hull(local)
         self._middle, self._origin = middle, surface.matrix[:3, 3]
         self._to_local = np.linalg.inv(linear)
-        normals = hull.normals
-        offsets = dot(normals, local[hull.faces[:, 0]]) * size
+        normals, offsets = face_planes(local, faces)
         # In the world, heights are those in object space divided by these lengths.
         lengths = length(normals @ self._to_local)
-        self._normals, self._offsets = normals / lengths[:, None], offsets / lengths
+        self._normals, self._offsets = normals / lengths[:, None], offsets * size / lengths
         world = transform_points(surface.matrix, local * size + middle)
         self._center = transform_points(surface.matrix, middle)
-        self._triangles = triangles_from_corners(world[hull.faces])
+        self._triangles = triangles_from_corners(world[faces])
         heights = max_height_above(surface.local - middle, self._normals, self._offsets)
         self.slack = max(float(heights.max()), 0.0)
 
@@ -278,28 +277,27 @@ class HullVolume:
         return distances
 
 
-def _enclosing_hull(points: Floats) -> tuple[Floats, IndexedHull]:
-    """Build the hull of points (n, 3) of unit size; returns the points that it consists of, and the hull.
+def _enclosing_hull(points: Floats) -> tuple[Floats, Ints]:
+    """Build the hull of points (n, 3) of unit size; returns the points that it consists of, and its faces.
 
     Raises ValueError if there is none.
     """
     for tolerance in _TOLERANCES:
-        hull = quickhull(points, tolerance)
-        if hull is not None and _height_above(points, points, hull) <= max(4 * tolerance, 1e-12):
-            return points, hull
+        faces = quickhull(points, tolerance)
+        if faces is not None and _height_above(points, points, faces) <= max(4 * tolerance, 1e-12):
+            return points, faces
     for trial in range(_TRIALS):
         noise = np.random.default_rng(trial).uniform(-_NOISE, _NOISE, points.shape)
         displaced = points + noise
-        hull = quickhull(displaced, _TOLERANCES[1])
-        if hull is not None and _height_above(points, displaced, hull) <= _TOLERANCES[-1]:
-            return displaced, hull
+        faces = quickhull(displaced, _TOLERANCES[1])
+        if faces is not None and _height_above(points, displaced, faces) <= _TOLERANCES[-1]:
+            return displaced, faces
     raise ValueError("no hull")
 
 
-def _height_above(points: Floats, vertices: Floats, hull: IndexedHull) -> float:
+def _height_above(points: Floats, vertices: Floats, faces: Ints) -> float:
     """Return the largest height of points (n, 3) above the faces of a hull of other ones."""
-    offsets = dot(hull.normals, vertices[hull.faces[:, 0]])
-    return float(max_height_above(points, hull.normals, offsets).max())
+    return float(max_height_above(points, *face_planes(vertices, faces)).max())
 
 
 ConvexVolume: TypeAlias = RoundVolume | HullVolume

@@ -41,9 +41,8 @@ def columns_always(monkeypatch: pytest.MonkeyPatch) -> None:
 def search_always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "_FEW_TESTS", 0)
     monkeypatch.setattr(search, "_FEW_ROWS", 2)
-    monkeypatch.setattr(search, "FEW_BOXES", 0)
-    monkeypatch.setattr(grid_module, "FEW_BOXES", 0)
-    monkeypatch.setattr(grid_module, "_ATTEMPT_COST", 0)
+    monkeypatch.setattr(search, "_FEW_BOXES", 0)
+    monkeypatch.setattr(grid_module, "_CANDIDATES_PER_ENTRY", 0)
 
 
 def check_all(low: np.ndarray, high: np.ndarray, expected: np.ndarray) -> None:
@@ -115,7 +114,6 @@ def test_boxes_too_wide_for_the_grid_are_searched_in_a_second_one(name, monkeypa
     monkeypatch.setattr(search, "find_pairs", counted_find)
     # Allow few columns per box, because wide boxes rarely need a second search otherwise.
     monkeypatch.setattr(grid_module, "MANY_COLUMNS", 2)
-    monkeypatch.setattr(grid_module, "_SECOND_SEARCH_COST", 0)
     search_always(monkeypatch)
     check_all(*crowds()[name], pairs_of_crowd(name))
     # Wide boxes are searched with each other and with the rest.
