@@ -230,13 +230,14 @@ def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[t
     problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
     names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
     if row.is_near_miss:
-        time, gap = n_("{what}: closest at {frame}"), n_("{what}: gap {distance}")
+        time, gap = n_("{shapes}: closest at {frame}"), n_("{shapes}: gap {distance}")
         if row.is_grazing:
-            time, gap = n_("{what}: touch at {frame}"), n_("Gap 0: no overlap")
+            time, gap = n_("{shapes}: touch at {frame}"), n_("Gap 0: no overlap")
         distance = length_text(row.value, context.scene.unit_settings)
-        what = _tested(settings.results.contacts)
+        shapes = _tested(settings.results.contacts)
         texts = (
-            iface_(text, what=what, frame=frame_text(row.frame), distance=distance) for text in (time, gap)
+            iface_(text, shapes=shapes, frame=frame_text(row.frame), distance=distance)
+            for text in (time, gap)
         )
         return [*names, *zip(texts, ("TIME", "DRIVER_DISTANCE"), strict=True), *problems]
     result, contact = settings.results.contacts, entry_of_row(settings, row)
@@ -262,32 +263,35 @@ def _tested(result: Result | None) -> str:
 
 def _lines_of_interval(context: Context, result: Result, contact: Contact) -> list[tuple[str, Any]]:
     """Return the lines about the interval of contact that began last at the playhead."""
-    units, what = context.scene.unit_settings, _tested(result)
+    units, shapes = context.scene.unit_settings, _tested(result)
     if not contact.details:
         frame = frame_text(contact.first.frame, contact.first.uncertainty)
-        begin = iface_("{what}: first contact at {frame}", what=what, frame=frame)
-        depth, text = length_text(abs(contact.depth), units), n_("{what}: deepest {depth}")
+        begin = iface_("{shapes}: first contact at {frame}", shapes=shapes, frame=frame)
+        depth, text = length_text(abs(contact.depth), units), n_("{shapes}: deepest {depth}")
         if contact.depth < 0:
-            text = n_("{what}: gap {distance}")
-        return [(begin, "TIME"), (iface_(text, what=what, depth=depth, distance=depth), "DRIVER_DISTANCE")]
+            text = n_("{shapes}: gap {distance}")
+        return [
+            (begin, "TIME"),
+            (iface_(text, shapes=shapes, depth=depth, distance=depth), "DRIVER_DISTANCE"),
+        ]
     starts = [span.start for span in contact.intervals]
     index = interval_at(starts, playhead(context.scene))
     details = contact.details[index]
-    text = n_("{what}: {number} of {count} at {frame}")
+    text = n_("{shapes}: {number} of {count} at {frame}")
     if len(starts) == 1:
-        text = n_("{what}: contact at {frame}")
+        text = n_("{shapes}: contact at {frame}")
     frame = frame_text(starts[index], details.uncertainty)
-    begin = iface_(text, what=what, number=index + 1, count=len(starts), frame=frame)
+    begin = iface_(text, shapes=shapes, number=index + 1, count=len(starts), frame=frame)
     speed = iface_("Closing speed unknown")
     if details.closing_speed is not None:
         per_second = length_text(details.closing_speed * result.time.fps, units, digits=3)
         speed = iface_("Closing speed {distance}/s", distance=per_second)
-    text = n_("{what}: deepest {depth} at {frame}")
+    text = n_("{shapes}: deepest {depth} at {frame}")
     if details.depth < 0:
-        text = n_("{what}: closest {depth} at {frame}")
+        text = n_("{shapes}: closest {depth} at {frame}")
     depth = length_text(abs(details.depth), units)
     deepest_frame = frame_text(details.deepest_frame, decimals=2)
-    deepest = iface_(text, what=what, depth=depth, frame=deepest_frame)
+    deepest = iface_(text, shapes=shapes, depth=depth, frame=deepest_frame)
     direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)
     return [
         (begin, "TIME"),
