@@ -120,7 +120,8 @@ def draw_headings(layout: UILayout, settings: SceneSettings) -> None:
     line.row(align=True).label(text="")
     numbers = line.row(align=True)
     numbers.ui_units_x, numbers.alignment = 2 * _HEADING_UNITS, "CENTER"
-    numbers.label(text=iface_("Of bounds:"), translate=False)
+    text = n_("Of meshes:") if is_of_meshes(settings.results.contacts) else n_("Of bounds:")
+    numbers.label(text=iface_(text), translate=False)
     line = layout.row(align=True)
     line.use_property_split = False
     columns = (
@@ -255,10 +256,14 @@ def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[t
     return lines + problems
 
 
+def is_of_meshes(result: Result | None) -> bool:
+    """Return whether a scan tested meshes: one of bounds says little about these."""
+    return result is not None and result.scanned is not None and result.scanned.shape == "mesh"
+
+
 def _tested(result: Result | None) -> str:
-    """Return what was tested, translated: a scan of bounds says little about the meshes."""
-    is_of_meshes = result is not None and result.scanned is not None and result.scanned.shape == "mesh"
-    return iface_("Meshes") if is_of_meshes else iface_("Bounds")
+    """Return what was tested, translated."""
+    return iface_("Meshes") if is_of_meshes(result) else iface_("Bounds")
 
 
 def _lines_of_interval(context: Context, result: Result, contact: Contact) -> list[tuple[str, Any]]:

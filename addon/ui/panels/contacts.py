@@ -18,7 +18,7 @@ from ..result_texts import input_warning_texts, notes_on_contacts, partial_resul
 from ..row_order import active_row, counts_of_rows
 from ..texts import draw_line, draw_note, frame_text, iface_, iface_count, meaning_, n_, translated
 from . import sidebar
-from .contact_list import draw_counts, draw_details, draw_headings, draw_small_graph
+from .contact_list import draw_counts, draw_details, draw_headings, draw_small_graph, is_of_meshes
 
 _LISTED = 20
 """Number of new contacts, of those that are gone, and of ignored pairs, that are listed."""
@@ -109,7 +109,10 @@ def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.Runni
         column.label(text="Only one object was checked", icon="INFO")
     else:
         count = len(results.contacts.report.contacts)
-        text = iface_count(count, "{count} contact of bounds", "{count} contacts of bounds")
+        texts = "{count} contact of bounds", "{count} contacts of bounds"
+        if is_of_meshes(results.contacts):
+            texts = "{count} contact of meshes", "{count} contacts of meshes"
+        text = iface_count(count, *texts)
         column.label(text=text if count else iface_("No contacts"), translate=False, icon="CHECKMARK")
     time, text = results.contacts.time, n_("Frames {start:g} to {end:g}, {fps} fps")
     if time.step != 1:

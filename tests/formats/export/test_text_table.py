@@ -144,9 +144,17 @@ def test_empty_result_has_message():
     document = samples.document(contacts=())
     document["clearances"] = []
     rate = "23.976 frames per second"
-    assert contacts_table(document) == f"No contacts.\n\nScanned: bounds, frames -5 to 20, {rate}\n"
+    assert contacts_table(document) == f"No contacts.\n\nScanned: frames -5 to 20, {rate}\n"
     document["time"]["frameStep"] = 0.5
-    assert lines(contacts_table(document))[-1] == f"Scanned: bounds, frames -5 to 20 in steps of 0.5, {rate}"
+    assert lines(contacts_table(document))[-1] == f"Scanned: frames -5 to 20 in steps of 0.5, {rate}"
+
+
+@pytest.mark.parametrize(("shape", "tested"), [("sphere", "bounds"), ("mesh", "meshes")])
+def test_table_says_whether_bounds_or_meshes_were_scanned(shape, tested):
+    document = samples.document()
+    for contact in document["contacts"]:
+        contact["shape"] = shape
+    assert f"Scanned: {tested}, frames -5 to 20" in contacts_table(document)
 
 
 def test_skipped_pairs_are_counted_with_the_remedy_of_each_reason():
