@@ -7,7 +7,7 @@ axes of all fields at once.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -63,7 +63,15 @@ class Batched:
 
         Raises InvalidShapeError: if the batch does not broadcast to `shape`.
         """
-        return self._with_batch(shape, np.broadcast_to, "broadcasts")
+        fields = self.field_shapes.items()
+        try:
+            batch = tuple(map(operator.index, shape))
+            arrays = {name: np.broadcast_to(getattr(self, name), batch + tail) for name, tail in fields}
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidShapeError(
+                f"shape: a tuple of whole numbers to which a batch {self.shape} broadcasts is needed"
+            ) from None
+        return self._with_arrays(arrays)
 
     def to_list(self: _Self) -> list[_Self]:
         """Return the shapes of a batch (n,) as n single shapes of the same kind, batch (). Exact."""
@@ -82,17 +90,13 @@ class Batched:
 
         Raises InvalidShapeError: if `shape`, in which one axis may be -1, has another size.
         """
-        return self._with_batch(shape, np.reshape, "reshapes")
-
-    def _with_batch(self: _Self, shape: tuple[int, ...], change: Callable[..., Floats], verb: str) -> _Self:
-        """Change the batch axes of all fields."""
         fields = self.field_shapes.items()
         try:
             batch = tuple(map(operator.index, shape))
-            arrays = {name: change(getattr(self, name), batch + tail) for name, tail in fields}
+            arrays = {name: getattr(self, name).reshape(batch + tail) for name, tail in fields}
         except (TypeError, ValueError, OverflowError):
             raise InvalidShapeError(
-                f"shape: a tuple of whole numbers to which a batch {self.shape} {verb} is needed"
+                f"shape: a tuple of whole numbers to which a batch {self.shape} reshapes is needed"
             ) from None
         return self._with_arrays(arrays)
 

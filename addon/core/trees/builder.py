@@ -81,11 +81,7 @@ def sphere_tree_from_triangles(
 
 
 class TrianglePartition(NamedTuple):
-    """Nodes and triangles of a sphere tree without its spheres.
-
-    children, parts : (m, 2) int64
-    order : (t,) int64. As in SphereTree.
-    """
+    """Nodes and triangles of a sphere tree without its spheres, in arrays as those of `SphereTree`."""
 
     children: Ints
     parts: Ints
