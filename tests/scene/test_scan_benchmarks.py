@@ -23,9 +23,9 @@ CASES = [
 
 
 def with_contacts(result, contacts):
-    """Copy a result with other contacts, none of them verified on meshes."""
+    """Copy a result with other contacts."""
     report = replace(result.report, contacts=Contacts.of(contacts))
-    return replace(result, scanned=replace(result.scanned, report=report, confirmed=()))
+    return replace(result, scanned=replace(result.scanned, report=report))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.shape}-{case.motion}")
@@ -55,26 +55,26 @@ def test_a_contact_of_drivers_that_begins_late_is_found():
 
 
 @pytest.mark.long
-def test_wrong_answers_about_meshes_of_characters_are_found():
-    case = Walk(1, 1000, 40, confirm=True, props=30)
+def test_wrong_contacts_of_meshes_of_characters_are_found():
+    case = Walk(1, 1000, 40, shape="mesh", props=90)
     result = scans.scan(case)()
     assert evaluated_scans._check_walk(case, {"scan": result}) == ""
-    touched = [row for row, each in enumerate(result.confirmed) if each.first and each.first.time > 2]
-    apart = [row for row, each in enumerate(result.confirmed) if each.first is None]
-    assert touched and apart
+    contacts = list(result.report.contacts)
+    row = next(row for row, each in enumerate(contacts) if each.first.frame > 2)
+    touch = contacts[row]
+    near = next(iter(result.report.clearances))
 
-    def planted(row, first):
-        answers = list(result.confirmed)
-        answers[row] = replace(answers[row], first=first)
-        return evaluated_scans._check_walk(
-            case, {"scan": replace(result, scanned=replace(result.scanned, confirmed=tuple(answers)))}
-        )
+    def planted(*changed):
+        return evaluated_scans._check_walk(case, {"scan": with_contacts(result, changed)})
 
-    first = result.confirmed[touched[0]].first
-    assert planted(touched[0], None).startswith("late or denied contact of the meshes of ")
-    assert planted(touched[0], first._replace(time=first.time + 0.5)).startswith("late or denied ")
-    assert planted(touched[0], first._replace(time=first.time - 0.5)).startswith("invented ")
-    assert planted(apart[0], first).startswith("invented ")
+    def at(frame):
+        return replace(touch, first=replace(touch.first, frame=frame))
+
+    before, after = contacts[:row], contacts[row + 1 :]
+    late, early = (at(touch.first.frame + offset) for offset in (0.5, -0.5))
+    assert planted(*before, late, *after).startswith("late contact of the meshes of ")
+    assert planted(*before, early, *after).startswith("invented contact of the meshes of ")
+    invented = replace(touch, a=near.a, b=near.b)
+    assert planted(*contacts, invented).startswith("invented ")
     # A scan that finds nothing is not right.
-    fewer = with_contacts(result, ())
-    assert evaluated_scans._check_walk(case, {"scan": fewer}).startswith("missed contact of ")
+    assert planted().startswith("missed contact of ")

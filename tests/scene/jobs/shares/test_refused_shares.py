@@ -157,17 +157,24 @@ def test_command_line_writes_shares_and_joins_them(tmp_path, capsys):
     assert "out.json.2-of-2: cannot be joined (share of a scan" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("last", "most"), [((), 1.0), (("--join-shares", "2"), 0.5)])
-def test_progress_of_a_share_leaves_room_for_tests_on_meshes_only_if_it_may_join(
-    tmp_path, monkeypatch, last, most
-):
+@pytest.mark.parametrize("last", [(), ("--join-shares", "2")])
+def test_progress_of_a_share_grows_to_its_end(tmp_path, monkeypatch, last):
     add_crossing()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
     shown: list[float] = []
     monkeypatch.setattr("addon.cli.main.ProgressLine.show", lambda _, done, *__: shown.append(done))
-    words = (tmp_path / "a.blend", "-o", tmp_path / "out.json", "--confirm", "--frame-share", "1/2", *last)
+    words = (
+        tmp_path / "a.blend",
+        "-o",
+        tmp_path / "out.json",
+        "--shape",
+        "mesh",
+        "--frame-share",
+        "1/2",
+        *last,
+    )
     assert run(*words)[0] == 0
-    assert shown == sorted(shown) and 0.9 * most < shown[-1] <= most
+    assert shown == sorted(shown) and 0.9 < shown[-1] <= 1
 
 
 @pytest.mark.long

@@ -58,15 +58,13 @@ def joined_by_last(settings: ContactSettings, shares: list[ScanShare], last: int
 def random_settings(rng: random.Random) -> ContactSettings:
     shape = rng.choice(SCANNED_SHAPES)
     axes = "smallest" if shape == "obb" and rng.random() < 0.5 else "checked"
-    confirm = rng.random() < 0.05
     return ContactSettings(
         shape=shape,
         fit=FitSettings(axes=axes, padding=rng.choice([0.0, 0.1])),
         motion=rng.choice(["adaptive", "linear"]),
         clearance=rng.choice([0.0, 0.0, 0.3]),
-        confirm=confirm,
-        # Tests on meshes take longest.
-        group_a=("Still0",) if confirm else (),
+        # Meshes take longest.
+        group_a=("Still0",) if shape == "mesh" else (),
         static_pairs=rng.random() < 0.3,
         frames=rng.choice([None, None, (3, END - 5, 0.5), (1, END, 1.7)]),
     )
@@ -81,7 +79,7 @@ def assert_equal(settings: ContactSettings, count: int) -> None:
 
 
 # All shapes, kinds of motion and options. Some of the other seeds take a minute each.
-SEEDS = range(60) if is_full() else (2, 3, 5, 9, 10, 16, 18, 19)
+SEEDS = range(60) if is_full() else (1, 2, 3, 5, 10, 16, 18, 19, 28, 36)
 
 
 @pytest.mark.long
