@@ -125,6 +125,22 @@ def test_contact_within_the_clearance_has_a_gap_and_no_negative_depth(open_page,
     assert page.locator("#separation").get_attribute("data-points").endswith(":0.25")
 
 
+def test_contacts_of_meshes_are_listed_as_such_and_the_view_draws_bounds(open_page, tmp_path):
+    """Objects have no shape of that name: documents have no triangles."""
+    contacts = [
+        contact("Crate", "Lid", 1, end=100, shape="mesh"),
+        contact("Dot", "Lid", 5.25, end=5.5, depth=0.0, shape="mesh"),
+    ]
+    objects = [box_object("Crate", 5.0), box_object("Lid", 5.5), box_object("Dot", 6.0)]
+    page = open_page(write_document(tmp_path / "meshes.json", make_document(objects, contacts)))
+    select(page, "Dot", "Lid")
+    details = page.locator("#details").inner_text()
+    assert "mesh, proven" in details and "0 m at frame 5.5" in details
+    assert "Bounds at frame 1, " in page.locator("#view .caption").inner_text()
+    assert extent_of_first_bound(page) == [5.5, 6.5]
+    assert "mesh" in page.locator("header").inner_text()
+
+
 def test_view_draws_both_bounds_at_first_contact(page):
     select(page, "Dot", "Wall")
     assert "Bounds at frame 10, " in page.locator("#view .caption").inner_text()
