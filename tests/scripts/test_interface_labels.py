@@ -53,7 +53,7 @@ PRESETS = {path.stem.replace("_", " ") for path in (TOP / "addon" / "presets").r
 # Labels with values, such as "Find Contacts: {count} Selected".
 TEMPLATES = [
     ".+".join(map(re.escape, re.split(r"{\w+}", text)))
-    for text in re.findall(r'"([A-Z][a-z]\w*:? [^"\n]*{\w+}[^"\n]*)"', QUOTED)
+    for text in re.findall(r'"((?:[A-Z][a-z]\w*:?|{\w+}:) [^"\n]*{\w+}[^"\n]*)"', QUOTED)
 ]
 
 
