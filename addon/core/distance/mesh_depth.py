@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mesh.meshes import Meshes, are_points_inside, distinct_objects
+from ..mesh.meshes import Meshes, are_points_inside, distinct_objects, moving_nodes
 from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, length, transform_points
 from ..numeric.floating_point import largest_singular_value, smallest_singular_value
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
+from .mesh_mesh import closest_triangles
 
 _AT_ONCE = 8
 """Vertices of each pair that are measured together."""
@@ -41,6 +42,21 @@ def depths_of_meshes(a: Meshes, b: Meshes, known: Floats) -> Floats:
         ):
             depth[chunk] = _deepest_vertices(one[chunk], other[chunk], depth[chunk])
     return depth
+
+
+def separations_by_depth(a: Meshes, b: Meshes, cutoff: Floats) -> Floats:
+    """Measure the separations (m,) of meshes (m,): the distance of the surfaces, or minus the depth.
+
+    cutoff : (m,) float64. Only smaller separations are measured. 0 or less: the meshes are known to touch.
+    Returns separation : (m,) float64. The cutoff where there is no smaller one; 0 where edges alone cross.
+    """
+    depth = depths_of_meshes(a, b, np.maximum(-cutoff, 0.0))
+    margin = a.margin + b.margin
+    separation, rows = -depth - margin, np.flatnonzero((depth == 0) & (cutoff > 0))
+    if len(rows):
+        nodes = moving_nodes((a[rows], a[rows]), (b[rows], b[rows]))
+        separation[rows] += closest_triangles(*nodes, (cutoff + margin)[rows])[0]
+    return separation
 
 
 def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> Floats:

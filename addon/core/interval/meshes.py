@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..distance.mesh_depth import depths_of_meshes
+from ..distance.mesh_depth import separations_by_depth
 from ..distance.mesh_mesh import closest_points_triangle_triangle, closest_triangles
 from ..distance.meshes import margins_of_crossings
 from ..mesh.meshes import (
@@ -92,8 +92,10 @@ def minimum_separation_of_meshes(
     apart = np.flatnonzero(np.isnan(contacts.enter) & (contacts.low < below))
     least[apart], least_time[apart] = _least_separations(moving.take(apart), below[apart])
     rows = np.flatnonzero(~np.isnan(contacts.enter))
-    time = (contacts.enter[rows] + contacts.leave[rows]) / 2
-    least[rows], least_time[rows] = _separations_in_contact(moving.take(rows), time, cutoff[rows]), time
+    time, touching = (contacts.enter[rows] + contacts.leave[rows]) / 2, moving.take(rows)
+    a = interpolated_meshes(touching.a, touching.a_end, time)
+    b = interpolated_meshes(touching.b, touching.b_end, time)
+    least[rows], least_time[rows] = separations_by_depth(a, b, cutoff[rows]), time
     return least, least_time
 
 
@@ -121,23 +123,6 @@ def _largest_depths(inner: list[Floats], outer: list[Floats]) -> Floats:
     middle = np.clip((outer[0] + outer[1]) / 2, low, high)
     # Along each axis, the point nearest to the middle is farthest from both sides.
     return np.asarray(np.maximum(np.minimum(middle - outer[0], outer[1] - middle).min(axis=1), 0.0))
-
-
-def _separations_in_contact(moving: _MovingPairs, time: Floats, cutoff: Floats) -> Floats:
-    """Measure the separations (m,) of meshes in contact at times (m,): minus the depth, or the distance."""
-    a, b = (
-        interpolated_meshes(moving.a, moving.a_end, time),
-        interpolated_meshes(moving.b, moving.b_end, time),
-    )
-    depth = depths_of_meshes(a, b, np.maximum(-cutoff, 0.0))
-    separation = -depth - a.margin - b.margin
-    rows = np.flatnonzero((depth == 0) & (cutoff > 0))
-    if len(rows):
-        # Pairs within a clearance need not touch.
-        limit = np.full(len(rows), np.inf)
-        distance, _ = closest_triangles(*moving_nodes((a[rows], a[rows]), (b[rows], b[rows])), limit)
-        separation[rows] += distance
-    return separation
 
 
 def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:

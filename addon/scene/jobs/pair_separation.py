@@ -12,7 +12,8 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...core import Progress, Sample, Shape, TriangleMesh, separation
+from ...core import Meshes, Progress, Sample, Shape, TriangleMesh, separation
+from ...core.distance.mesh_depth import separations_by_depth
 from ...core.messages import message
 from ...core.motion.motion import ObstacleSpace
 from ...core.numeric.arrays import Bools, Floats, Ints
@@ -179,7 +180,11 @@ class _PairShapes:
             part = slice(begin, begin + size)
             a = self.a[part].reshaped((-1, count_a, 1))
             b = self.b if isinstance(self.b, TriangleMesh) else self.b[part].reshaped((-1, 1, count_b))
-            values[part] = separation(a, b).min(axis=(1, 2))
+            if isinstance(a, Meshes) and isinstance(b, Meshes):
+                a, b = a.reshaped((-1,)), b.reshaped((-1,))
+                values[part] = separations_by_depth(a, b, np.full(a.shape, np.inf))
+            else:
+                values[part] = separation(a, b).min(axis=(1, 2))
         values[~self.is_present] = np.nan
         return values
 

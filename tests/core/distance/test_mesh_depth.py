@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core import TriangleMesh
-from addon.core.distance.mesh_depth import depths_of_meshes
+from addon.core.distance.mesh_depth import depths_of_meshes, separations_by_depth
 from addon.core.mesh.meshes import Meshes
 from addon.core.shapes.primitives import closest_on_triangle, triangles_from_corners
 from tests.core import meshes
@@ -107,3 +107,15 @@ def test_known_depth_is_the_least():
 def test_no_meshes_have_no_depths():
     none = Meshes(FAMILIES["ball"].mesh, np.empty((0, 4, 4)))
     assert depths_of_meshes(none, none, np.zeros(0)).shape == (0,)
+
+
+def test_separation_is_the_distance_or_minus_the_depth():
+    cube, sheet = FAMILIES["box"], FAMILIES["sheet"]
+    poses = np.tile(np.eye(4), (4, 1, 1))
+    # Half extents of the box are 0.7, 0.5 and 0.4: apart, one corner inside, and apart by more than the cutoff.
+    poses[:3, :3, 3] = [(1.5, 0, 0), (1.1, 0.7, 0.5), (3, 0, 0)]
+    cutoff = np.array([np.inf, np.inf, 0.5])
+    found = separations_by_depth(posed(cube, np.tile(np.eye(4), (3, 1, 1))), posed(cube, poses[:3]), cutoff)
+    np.testing.assert_allclose(found, [0.1, -0.3, 0.5], rtol=0, atol=1e-3)
+    # The vertex in the middle of the sheet is in that of the box.
+    assert separations_by_depth(posed(cube, poses[3:]), posed(sheet, poses[3:]), cutoff[:1])[0] == -0.4
