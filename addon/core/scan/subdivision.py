@@ -18,6 +18,7 @@ import numpy as np
 from ..curves.transform_bounds import SHORT
 from ..interval.dispatch import with_minimum_separation
 from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
+from ..mesh.meshes import Meshes
 from ..mesh.triangle_mesh import TriangleMesh
 from ..motion.motion import Motion
 from ..motion.samples import GRAZE, MOST_UNTIL_CONTACT, SHORTEST, SampledMotion
@@ -210,7 +211,7 @@ class Subdivision:
         least, touching = self._least.known(solved, contacts.least + deviation, cutoff)
         is_doubtful = is_settled & may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & ~solved.is_touching)
-        if len(apart) and not isinstance(solved.motion.b_start, (Sphere, Aabb)):
+        if len(apart) and not isinstance(solved.motion.b_start, (Sphere, Aabb, Meshes)):
             # The lower bounds of others than these prove no more than that pairs do not touch.
             pairs, wanted = solved.motion.take(apart), (deviation + least - tolerance)[apart]
             nothing = np.full(len(apart), np.nan)
