@@ -332,8 +332,8 @@ def test_details_of_a_pair_in_contact_from_the_start_have_no_speed(settings):
     assert not bpy.ops.collision_bounds.go_to_interval.poll()
 
 
-@pytest.mark.parametrize(("shape", "what"), [("aabb", "Bounds"), ("obb", "Bounds"), ("mesh", "Meshes")])
-def test_each_frame_depth_and_gap_says_what_was_tested_in_list_and_details(settings, tmp_path, shape, what):
+@pytest.mark.parametrize(("shape", "tested"), [("aabb", "Bounds"), ("obb", "Bounds"), ("mesh", "Meshes")])
+def test_each_frame_depth_and_gap_says_what_was_tested_in_list_and_details(settings, tmp_path, shape, tested):
     """The list of a report that is loaded says the same, whatever shape the settings have then."""
     scanned_scene.build()
     scanned_scene.scan(shape=shape)
@@ -351,17 +351,17 @@ def test_each_frame_depth_and_gap_says_what_was_tested_in_list_and_details(setti
             labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
             lines = labels[labels.index(row.b) + 1 :]
             numbers = [line for line in lines if " at " in line or line.lower().count("gap")]
-            assert len(numbers) == 2 and all(line.startswith(f"{what}: ") for line in numbers)
+            assert len(numbers) == 2 and all(line.startswith(f"{tested}: ") for line in numbers)
 
 
-@pytest.mark.parametrize(("shape", "what"), [("aabb", "bounds"), ("mesh", "meshes")])
-def test_lines_above_the_list_say_what_was_tested(settings, shape, what):
+@pytest.mark.parametrize(("shape", "tested"), [("aabb", "bounds"), ("mesh", "meshes")])
+def test_lines_above_the_list_say_what_was_tested(settings, shape, tested):
     scanned_scene.build()
     scanned_scene.scan(shape=shape)
     labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
     above = labels[: labels.index("Details")]
-    assert [line for line in above if line.startswith("Of ")] == [f"Of {what}:"]
-    assert f"3 contacts of {what}" in above
+    assert [line for line in above if line.startswith("Of ")] == [f"Of {tested}:"]
+    assert f"3 contacts of {tested}" in above
 
 
 @pytest.mark.smoke
