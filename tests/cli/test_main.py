@@ -156,7 +156,7 @@ def test_envelopes_use_scene_range_by_default(scene):
 
 @pytest.fixture
 def tip_through_cube(empty_file, tmp_path):
-    """Scene in which the tip of an octahedron of radius 1 moves through a cube of side 1, and a lone point."""
+    """Scene in which the tip of an octahedron moves through a cube of side 1, and through a lone point."""
     tips = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
     faces = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
     mover = add_faces("Mover", tips, faces)
