@@ -12,6 +12,7 @@ import bpy
 import pytest
 
 from tests.cli.command_line import IN_PROCESS_AND_AS_PROGRAM, Run, run, start
+from tests.scene.sampling import add_box, add_faces, add_points, key
 
 
 @pytest.mark.parametrize("run", IN_PROCESS_AND_AS_PROGRAM)
@@ -151,6 +152,53 @@ def test_envelopes_use_scene_range_by_default(scene):
     for entry in document["objects"]:
         del entry["envelope"]
     assert document == plain
+
+
+@pytest.fixture
+def tip_through_cube(empty_file, tmp_path):
+    """Scene in which the tip of an octahedron moves through a cube of side 1, and through a lone point."""
+    tips = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
+    faces = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
+    mover = add_faces("Mover", tips, faces)
+    key(mover, "location", [(1, (-10, 1.2, 0)), (21, (10, 1.2, 0))])
+    add_box("Wall", (0.5, 0.5, 0.5))
+    add_points("Dot", [(0, 0.4, 0)])
+    bpy.context.scene.frame_end = 21
+    path = tmp_path / "meshes.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def test_contacts_of_meshes_are_those_of_triangles_and_objects_without_faces_are_skipped(
+    tip_through_cube, tmp_path
+):
+    contacts, outputs = {}, {}
+    for shape in ("aabb", "mesh"):
+        target = tmp_path / f"{shape}.json"
+        done = run("contacts", tip_through_cube, "--shape", shape, "-o", target)
+        assert (done.returncode, run("validate", target).returncode) == (0, 0)
+        document, outputs[shape] = json.loads(target.read_text("utf-8")), done.stdout
+        contacts |= {(shape, each["a"], each["b"]): each for each in document["contacts"]}
+        skipped = [("Dot", "skipped at frame 1: no faces")] if shape == "mesh" else []
+        assert [(each["name"], each["reason"]) for each in document["skipped"]] == skipped
+    of_meshes = {pair for pair in contacts if pair[0] == "mesh"}
+    assert of_meshes == {("mesh", "Mover", "Wall")} < {*contacts} - {("aabb", "Dot", "Mover")}
+    # The boxes touch where the centers are 1.5 apart along X, and the meshes where 0.3 of the tip is behind
+    # the side of the cube, so 0.8 apart.
+    for shape, apart in (("aabb", 1.5), ("mesh", 0.8)):
+        found = contacts[shape, "Mover", "Wall"]
+        assert (found["motion"], found["shape"]) == ("proven", shape)
+        assert found["first"]["frame"] == pytest.approx(11 - apart, abs=1e-5)
+        assert [found["intervals"][0]["end"]] == pytest.approx([11 + apart], abs=1e-3)
+    assert "10.200000" in outputs["mesh"] and "Dot: skipped at frame 1: no faces" in outputs["mesh"]
+
+
+def test_depth_of_meshes_is_that_of_the_deepest_frame(tip_through_cube):
+    """The tip is 0.3 below a side of the cube at frame 11, where no other side is nearer."""
+    (contact,) = json.loads(run("contacts", tip_through_cube, "--shape", "mesh", "-o", "-").stdout)[
+        "contacts"
+    ]
+    assert contact["deepest"]["depth"] == pytest.approx(0.3, abs=3e-3)
 
 
 def test_contacts_of_convex_parts(scene):

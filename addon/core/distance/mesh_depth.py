@@ -47,12 +47,13 @@ def depths_of_meshes(a: Meshes, b: Meshes, known: Floats) -> Floats:
 def separations_by_depth(a: Meshes, b: Meshes, cutoff: Floats) -> Floats:
     """Measure the separations (m,) of meshes (m,): the distance of the surfaces, or minus the depth.
 
-    cutoff : (m,) float64. Only smaller separations are measured. 0 or less: the meshes are known to touch.
-    Returns separation : (m,) float64. The cutoff where there is no smaller one; 0 where edges alone cross.
+    cutoff : (m,) float64. Only smaller separations are measured.
+    Returns separation : (m,) float64. The cutoff where there is no smaller one. Margins reduce it. Without
+        them it is 0 where edges alone cross.
     """
-    depth = depths_of_meshes(a, b, np.maximum(-cutoff, 0.0))
     margin = a.margin + b.margin
-    separation, rows = -depth - margin, np.flatnonzero((depth == 0) & (cutoff > 0))
+    depth = depths_of_meshes(a, b, np.maximum(-cutoff - margin, 0.0))
+    separation, rows = -depth - margin, np.flatnonzero((depth == 0) & (cutoff > -margin))
     if len(rows):
         nodes = moving_nodes((a[rows], a[rows]), (b[rows], b[rows]))
         separation[rows] += closest_triangles(*nodes, (cutoff + margin)[rows])[0]

@@ -36,6 +36,8 @@ _MORE = 1e-9
 """Part of a distance that is added to bounds of it, for rounding."""
 _FALL = 0.75
 """Part of an interval by which separations are extrapolated from the middle: a half, and more."""
+_HALVINGS = 4
+"""Rounds in which the time of the greatest depth is halved."""
 _RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3
 """Parts of a pair's size: of one sample, separations that are less by this need not be found, and of a pair
 those in other intervals than that of the least one.
@@ -80,7 +82,7 @@ def minimum_separation_of_meshes(
     """Find the least separation (m,) of meshes over an interval, and its time (m,): the least of samples.
 
     Approximate: within a small part of the size of the smaller mesh, if the separation has one minimum. Of
-    pairs in contact, it is that in the middle of the contact: negative, by `depths_of_meshes`.
+    pairs in contact, it is negative: see `separations_by_depth`.
 
     pairs : PairMotion, batch (m,). Of meshes.
     contacts : IntervalContacts, (m,). Of these.
@@ -92,10 +94,8 @@ def minimum_separation_of_meshes(
     apart = np.flatnonzero(np.isnan(contacts.enter) & (contacts.low < below))
     least[apart], least_time[apart] = _least_separations(moving.take(apart), below[apart])
     rows = np.flatnonzero(~np.isnan(contacts.enter))
-    time, touching = (contacts.enter[rows] + contacts.leave[rows]) / 2, moving.take(rows)
-    a = interpolated_meshes(touching.a, touching.a_end, time)
-    b = interpolated_meshes(touching.b, touching.b_end, time)
-    least[rows], least_time[rows] = separations_by_depth(a, b, cutoff[rows]), time
+    span = contacts.enter[rows], contacts.leave[rows]
+    least[rows], least_time[rows] = _deepest_in_contact(moving.take(rows), span, cutoff[rows])
     return least, least_time
 
 
@@ -123,6 +123,35 @@ def _largest_depths(inner: list[Floats], outer: list[Floats]) -> Floats:
     middle = np.clip((outer[0] + outer[1]) / 2, low, high)
     # Along each axis, the point nearest to the middle is farthest from both sides.
     return np.asarray(np.maximum(np.minimum(middle - outer[0], outer[1] - middle).min(axis=1), 0.0))
+
+
+def _deepest_in_contact(
+    moving: _MovingPairs, span: tuple[Floats, Floats], cutoff: Floats
+) -> tuple[Floats, Floats]:
+    """Search the least separations (m,) of pairs in contact from and to times (m,), and their times (m,).
+
+    They are halved around the least one of samples. Only those are refined that are below a cutoff (m,).
+    """
+    begin, end = span
+    middle, width = (begin + end) / 2, (end - begin) / 4
+    least, time = np.full(len(begin), np.inf), middle.copy()
+    candidates = [middle, begin, end]
+    rows = np.arange(len(begin))
+    for _ in range(_HALVINGS):
+        for each in candidates:
+            pairs, known = moving.take(rows), np.minimum(cutoff, least)[rows]
+            a = interpolated_meshes(pairs.a, pairs.a_end, each[rows])
+            b = interpolated_meshes(pairs.b, pairs.b_end, each[rows])
+            found = separations_by_depth(a, b, known)
+            is_less = found < np.minimum(known, least[rows])
+            chosen = rows[is_less]
+            least[chosen], time[chosen] = found[is_less], each[chosen]
+        rows = np.flatnonzero((least < np.inf) & (width > 0))
+        if not len(rows):
+            break
+        candidates = [np.maximum(time - width, begin), np.minimum(time + width, end)]
+        width = width / 2
+    return least, time
 
 
 def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:

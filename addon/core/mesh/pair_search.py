@@ -112,7 +112,7 @@ class MeshPairSearch(ABC):
             of_row = row[starts]
             self.reached[of_row] = np.minimum(self.reached[of_row], np.minimum.reduceat(high, starts))
         new = _Queue(row, i[places], j[places], low, priority / (1 + priority))
-        return new.take(np.argsort(row + 0.999 * new.priority))
+        return new.take(np.argsort(row + 0.999 * new.priority, kind="stable"))
 
     def _evaluate(self, pairs: _Queue, is_quick: bool) -> list[_Queue]:
         """Solve pairs of triangles; returns those that take longer."""

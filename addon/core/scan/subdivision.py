@@ -231,10 +231,11 @@ class Subdivision:
         # Pairs that jump are put at rest where they are at the nearer end, and they are there only then.
         least_time = np.where(np.isnan(solved.rest), contacts.least_time, solved.rest)
         # What is least before a jump is shown up to a little before it.
-        rows = rows[(least_time[rows] == 1) & (contacts.least[rows] < cutoff[rows])]
+        with np.errstate(divide="ignore"):
+            before = 1 - SHORT / (solved.end - solved.begin)
+        rows = rows[(least_time[rows] > before[rows]) & (contacts.least[rows] < cutoff[rows])]
         rows = rows[self._ends_at_limit(solved.rows[rows], solved.begin[rows], solved.end[rows])]
-        part = SHORT / (solved.end - solved.begin)[rows]
-        least_time[rows] = np.maximum(np.nan_to_num(contacts.enter[rows]), 1 - part)
+        least_time[rows] = np.maximum(np.nan_to_num(contacts.enter[rows]), before[rows])
         return solved.replaced(contacts=contacts.replaced(least_time=least_time))
 
     def _can_split(self, intervals: Pieces) -> Bools:

@@ -85,6 +85,7 @@ class ContactWriter:
         members = {
             "a": [ids[index] for index in pairs.a.tolist()],
             "b": [ids[index] for index in pairs.b.tolist()],
+            "shape": present([scanned.shape if scanned.shape == "mesh" else None] * len(gaps)),
             "frame": self._rounded(pairs.frame, np.around),
             "gap": _json_numbers(gaps),
         }
@@ -220,7 +221,7 @@ class ContactReader:
         return ScannedContacts(
             ContactReport(self._contacts(entries, index_of), clearances, stopped_at),
             ids,
-            entries[0]["shape"] if entries else "",
+            next((entry["shape"] for entry in (*entries, *near) if "shape" in entry), ""),
             frozenset(entry["obstacle"] for entry in entries if "obstacle" in entry),
             accepted if any(text is not None for text in accepted) else (),
             self._clearance(entries),

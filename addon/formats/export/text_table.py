@@ -121,7 +121,8 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
     time, extras = document["time"], document["extras"]
     step = f" in steps of {time['frameStep']:g}" if time["frameStep"] != 1 else ""
     frames = f"{time['frameStart']:g} to {time['frameEnd']:g}{step}"
-    shapes = {"meshes, " if each["shape"] == "mesh" else "bounds, " for each in document["contacts"][:1]}
+    pairs = *document["contacts"], *document["clearances"]
+    shapes = {"meshes, " if each["shape"] == "mesh" else "bounds, " for each in pairs if "shape" in each}
     parts.append(f"Scanned: {''.join(shapes)}frames {frames}, {time['fps']:.6g} frames per second")
     counts = read_skipped_pairs(extras.get("skippedPairs"))
     if skipped := [

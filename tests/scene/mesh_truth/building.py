@@ -24,13 +24,13 @@ class Pair:
         Samples that the fastest motion needs in a frame: see `first_touch`.
     early : float
         Frames by which Blender itself shows a key before its time, at jumps.
-    reasons : tuple of str
-        Reasons, as documents name them, for which meshes may be left without an answer.
+    is_linear : bool
+        Whether scans take the motion between whole frames as linear, because of a simulation.
     """
 
     per_frame: int = 16
     early: float = 0.0
-    reasons: tuple[str, ...] = ()
+    is_linear: bool = False
 
 
 def add(name: str, mesh: Mesh | None) -> bpy.types.Object:

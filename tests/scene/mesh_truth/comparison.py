@@ -1,34 +1,39 @@
-"""Contacts that a scan verifies on meshes, compared with the truth."""
+"""Contacts of meshes, and of their bounds, compared with the truth."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from tests.scene.building import open_empty_file
 from tests.scene.mesh_truth.building import FRAMES, Pair
-from tests.scene.mesh_truth.evaluation import Truth, first_touch
+from tests.scene.mesh_truth.evaluation import Sampler, Truth, first_touch
 from tests.scene.mesh_truth.families import FAMILIES
 from tests.scene.sampling import scan_scene
 
 SHAPES = ("aabb", "sphere", "obb", "spheres", "capsule", "compound")
+"""Shapes of bounds, which enclose the meshes."""
 _ROUNDED = 1e-5
 """Frames that documents may round a time by."""
+_WIDER = 0.01
+"""Part of the size of the smaller body by which the gap of a near miss may exceed the least distance."""
 
 
 class Answer(NamedTuple):
-    """Answer of a scan about the meshes of a pair: whether they touch, when first, and the `+/-` of that.
+    """Answer of a scan about a pair: whether it touches, when first, the `+/-` of that, and its motion.
 
-    `touches` is None for meshes that were not tested, and `reason` says why then.
+    `gap` is that of a near miss.
     """
 
-    touches: bool | None
+    touches: bool
     frame: float = 0.0
     uncertainty: float = 0.0
-    reason: str = ""
+    gap: float | None = None
+    motion: str = ""
 
 
 def build(family: str, seed: int) -> Pair:
@@ -43,53 +48,55 @@ def build(family: str, seed: int) -> Pair:
 
 def find_truth(pair: Pair) -> Truth:
     """Find the first touch in the scene that is open."""
-    truth = first_touch(("A", "B"), FRAMES, pair.per_frame)
+    corners = Sampler(("A", "B")).at(FRAMES[0]).corners
+    size = min(float(np.linalg.norm(np.ptp(each.reshape(-1, 3), axis=0))) / 2 for each in corners)
+    truth = replace(first_touch(("A", "B"), FRAMES, pair.per_frame), size=size)
     bpy.context.scene.frame_set(1)
     return truth
 
 
 def ask(shape: str) -> Answer:
-    """Scan the scene that is open with one shape, and verify its contact on the meshes."""
-    document = scan_scene(shape=shape, confirm=True).document()
-    contacts = [each for each in document["contacts"] if {each["a"][0], each["b"][0]} == {"A", "B"}]
+    """Scan the scene that is open with one shape."""
+    document = scan_scene(shape=shape).document()
+
+    def of_pair(name: str) -> list[dict[str, Any]]:
+        return [each for each in document[name] if {each["a"][0], each["b"][0]} == {"A", "B"}]
+
+    contacts = of_pair("contacts")
     if not contacts:
-        return Answer(False)
-    if reasons := [each.get("notVerified", "no word") for each in contacts if "meshes" not in each]:
-        return Answer(None, reason=reasons[0])
-    touching = [each["meshes"] for each in contacts if each["meshes"]["touch"]]
-    if not touching:
-        return Answer(False)
-    first = min(touching, key=lambda each: each["frame"])
-    return Answer(True, first["frame"], first["uncertainty"])
+        return Answer(False, gap=min((each["gap"] for each in of_pair("clearances")), default=None))
+    contact = min(contacts, key=lambda each: each["first"]["frame"])
+    first = contact["first"]
+    return Answer(True, first["frame"], first["uncertainty"], motion=contact["motion"])
 
 
 def wrong(answer: Answer, truth: Truth, pair: Pair) -> str:
-    """Return what is wrong: "denied", "invented", "late", "early", "untested", or an empty text.
+    """Return what is wrong with the answer of a scan of meshes, or an empty text.
 
-    A contact of bounds whose meshes are not tested denies nothing.
+    It is "missed", "invented", "late", "early", or "far" for a near miss with a gap that is too large.
     """
-    if answer.touches is None:
-        return "" if answer.reason in pair.reasons else f"untested: {answer.reason}"
     slack = pair.early + _ROUNDED
     low, high = answer.frame - answer.uncertainty, answer.frame + answer.uncertainty
     grazes = any(begin - slack <= high and low <= end + slack for begin, end in truth.grazes)
     if truth.first is None:
-        return "invented" if answer.touches and not grazes else ""
+        most = math.inf if pair.is_linear else truth.gap + _WIDER * truth.size
+        is_far = answer.gap is not None and answer.gap > most
+        return "far" if is_far else "invented" if answer.touches and not grazes else ""
     if not answer.touches:
-        return "denied"
+        return "missed"
     begin, end = truth.first
     if low > end + slack:
         return "late"
     return "early" if high < begin - slack and not grazes else ""
 
 
-def disagreeing(answers: Mapping[str, Answer], early: float = 0.0) -> list[tuple[str, str]]:
-    """Return pairs of shapes whose answers about the same meshes differ by more than both uncertainties."""
-    tested = {shape: answer for shape, answer in answers.items() if answer.touches is not None}
-    found = []
-    for first, a in tested.items():
-        for second, b in tested.items():
-            apart = abs(a.frame - b.frame) > a.uncertainty + b.uncertainty + early + _ROUNDED
-            if first < second and (a.touches != b.touches or (a.touches and apart)):
-                found.append((first, second))
-    return found
+def wrong_bounds(answer: Answer, truth: Truth, pair: Pair) -> str:
+    """Return what is wrong with the answer of a scan of bounds, which touch when the meshes do or before.
+
+    It is "missed", "late", or an empty text.
+    """
+    if truth.first is None:
+        return ""
+    if not answer.touches:
+        return "missed"
+    return "late" if answer.frame - answer.uncertainty > truth.first[1] + pair.early + _ROUNDED else ""

@@ -44,12 +44,15 @@ class Truth:
         Least distance that was sampled.
     samples : int
         Number of times at which the scene was evaluated.
+    size : float
+        Half the diagonal of the box of the smaller body.
     """
 
     first: tuple[float, float] | None
     grazes: list[tuple[float, float]] = field(default_factory=list)
     gap: float = 0.0
     samples: int = 0
+    size: float = 0.0
 
 
 @dataclass

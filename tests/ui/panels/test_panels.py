@@ -364,6 +364,22 @@ def test_lines_above_the_list_say_what_was_tested(settings, shape, tested):
     assert f"3 contacts of {tested}" in above
 
 
+def test_near_misses_of_meshes_without_contacts_are_of_meshes_after_loading_too(settings, tmp_path):
+    add_box("Wall", (0.5, 0.5, 0.5)).location = (0, 1.25, 0)
+    key(add_box("Mover", (0.5, 0.5, 0.5)), "location", [(1, (-5, 0, 0)), (11, (5, 0, 0))])
+    bpy.context.scene.frame_end = 11
+    scanned_scene.scan(shape="mesh")
+    path = tmp_path / "apart.json"
+    bpy.ops.collision_bounds.export_json(filepath=str(path))
+    for is_loaded in (False, True):
+        if is_loaded:
+            bpy.ops.collision_bounds.clear_results()
+            assert bpy.ops.collision_bounds.load_report(filepath=str(path)) == {"FINISHED"}
+        settings.contact_list.show_near_misses, settings.active_row = True, 0
+        labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
+        assert any(label.startswith("Meshes: closest at ") for label in labels), (is_loaded, labels)
+
+
 @pytest.mark.smoke
 def test_details_of_a_scan_of_meshes_have_what_the_triangles_do(settings):
     """A cube falls on a slope: it enters the box around that before it touches the slope."""

@@ -13,7 +13,7 @@ STORED = {
         "box_axes": {"checked": 0, "world": 1, "object": 2, "smallest": 3},
         "added_shapes": {"capsule": 1, "cylinder": 2, "compound": 4},
         "part_shape": {"hull": 0, "box": 1, "sphere": 2, "capsule": 3},
-        "shape": {"aabb": 0, "sphere": 1, "obb": 2, "spheres": 3, "capsule": 4, "compound": 5},
+        "shape": {"aabb": 0, "sphere": 1, "obb": 2, "spheres": 3, "capsule": 4, "compound": 5, "mesh": 6},
         "motion": {"adaptive": 0, "linear": 1},
     },
     "COLLISION_BOUNDS_PG_display": {"draw_as": {"WIRE": 0, "FACES": 1, "BOTH": 2}},

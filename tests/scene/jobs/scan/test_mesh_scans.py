@@ -100,6 +100,20 @@ def test_mesh_inside_another_is_in_contact():
     assert contact.depth == pytest.approx(2.5, abs=2e-3)
 
 
+@pytest.mark.parametrize("clearance", [0.0, 0.1, 3.0])
+@pytest.mark.parametrize("x", [1.1, 1.2, 2.0])
+def test_contact_is_deepest_or_closest_at_the_key_where_a_box_turns_back(x, clearance):
+    add_box("Wall", (1, 1, 1))
+    key(add_box("Box", (0.25, 0.25, 0.25)), "location", [(1, (6, 0, 0)), (5, (x, 0, 0)), (9, (6, 0, 0))])
+    contacts = scan_scene(shape="mesh", clearance=clearance, frames=(1, 9, 1)).report.contacts
+    # The sides are at 1 and x - 0.25.
+    overlap, size = 1.25 - x, math.sqrt(3) / 4
+    assert len(contacts) == (overlap > -clearance)
+    for contact in contacts:
+        assert contact.depth == pytest.approx(overlap, abs=0.01 * size)
+        assert contact.deepest_frame == pytest.approx(5, abs=0.01 * size / (6 - x) * 4)
+
+
 def test_tree_of_a_mesh_of_two_objects_is_built_once(monkeypatch):
     bar = add_box("Bar", (0.5, 0.4, 0.5))
     key(bar, "location", [(1, (0.0, 0, 0)), (24, (10.0, 0, 0))])
