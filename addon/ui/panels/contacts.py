@@ -109,9 +109,9 @@ def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.Runni
         column.label(text="Only one object was checked", icon="INFO")
     else:
         count = len(results.contacts.report.contacts)
-        texts = "{count} contact of bounds", "{count} contacts of bounds"
+        texts = n_("{count} contact of bounds"), n_("{count} contacts of bounds")
         if is_of_meshes(results.contacts):
-            texts = "{count} contact of meshes", "{count} contacts of meshes"
+            texts = n_("{count} contact of meshes"), n_("{count} contacts of meshes")
         text = iface_count(count, *texts)
         column.label(text=text if count else iface_("No contacts"), translate=False, icon="CHECKMARK")
     time, text = results.contacts.time, n_("Frames {start:g} to {end:g}, {fps} fps")
