@@ -36,8 +36,8 @@ _MORE = 1e-9
 """Part of a distance that is added to bounds of it, for rounding."""
 _FALL = 0.75
 """Part of an interval by which separations are extrapolated from the middle: a half, and more."""
-_HALVINGS = 4
-"""Rounds in which the time of the greatest depth is halved."""
+_PARABOLAS = 4
+"""Samples of a contact, at most, that are taken where a parabola is deepest."""
 _RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3
 """Parts of a pair's size: of one sample, separations that are less by this need not be found, and of a pair
 those in other intervals than that of the least one.
@@ -130,28 +130,53 @@ def _deepest_in_contact(
 ) -> tuple[Floats, Floats]:
     """Search the least separations (m,) of pairs in contact from and to times (m,), and their times (m,).
 
-    They are halved around the least one of samples. Only those are refined that are below a cutoff (m,).
+    Pairs that are not below a cutoff (m,) in the middle get the cutoff. For the others, a parabola through
+    three samples gives the next one.
     """
-    begin, end = span
-    middle, width = (begin + end) / 2, (end - begin) / 4
-    least, time = np.full(len(begin), np.inf), middle.copy()
-    candidates = [middle, begin, end]
-    rows = np.arange(len(begin))
-    for _ in range(_HALVINGS):
-        for each in candidates:
-            pairs, known = moving.take(rows), np.minimum(cutoff, least)[rows]
-            a = interpolated_meshes(pairs.a, pairs.a_end, each[rows])
-            b = interpolated_meshes(pairs.b, pairs.b_end, each[rows])
-            found = separations_by_depth(a, b, known)
-            is_less = found < np.minimum(known, least[rows])
-            chosen = rows[is_less]
-            least[chosen], time[chosen] = found[is_less], each[chosen]
-        rows = np.flatnonzero((least < np.inf) & (width > 0))
+
+    def measured(rows: Ints, time: Floats) -> Floats:
+        pairs = moving.take(rows)
+        a = interpolated_meshes(pairs.a, pairs.a_end, time)
+        return separations_by_depth(a, interpolated_meshes(pairs.b, pairs.b_end, time), cutoff[rows])
+
+    every = np.arange(len(cutoff))
+    left, right = span[0].copy(), span[1].copy()
+    time = (left + right) / 2
+    least = measured(every, time)
+    rows = np.flatnonzero((least < cutoff) & (left < right))
+    values = np.stack([cutoff, cutoff])
+    values[:, rows] = measured(rows, left[rows]), measured(rows, right[rows])
+    for side, ends in enumerate((left, right)):
+        is_less = values[side] < least
+        least[is_less], time[is_less] = values[side, is_less], ends[is_less]
+    # What is deepest at an end of the interval is so for the next interval, too.
+    rows = rows[(left < time)[rows] & (time < right)[rows]]
+    for _ in range(_PARABOLAS):
         if not len(rows):
             break
-        candidates = [np.maximum(time - width, begin), np.minimum(time + width, end)]
-        width = width / 2
+        times = np.stack([left[rows], time[rows], right[rows]])
+        next_time = _lowest_of_parabolas(times, np.stack([values[0, rows], least[rows], values[1, rows]]))
+        found = measured(rows, next_time)
+        gain = least[rows] - found
+        is_less, is_before = gain > 0, next_time < time[rows]
+        for side, ends, beyond in ((0, left, is_before != is_less), (1, right, is_before == is_less)):
+            # The worse one of both samples is an end of what is searched next.
+            moved = np.flatnonzero(beyond)
+            ends[rows[moved]] = np.where(is_less, time[rows], next_time)[moved]
+            values[side, rows[moved]] = np.where(is_less, least[rows], found)[moved]
+        better = rows[is_less]
+        least[better], time[better] = found[is_less], next_time[is_less]
+        rows = rows[np.abs(gain) > _RESOLUTION * moving.size[rows]]
     return least, time
+
+
+def _lowest_of_parabolas(times: Floats, values: Floats) -> Floats:
+    """Find the times (m,) at which parabolas through three samples (3, m) are least; the middle is lowest."""
+    before, after = np.diff(times, axis=0)
+    rise_before, rise_after = values[0] - values[1], values[2] - values[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        step = (before**2 * rise_after - after**2 * rise_before) / (before * rise_after + after * rise_before)
+    return np.asarray(times[1] - np.nan_to_num(step) / 2)
 
 
 def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:
