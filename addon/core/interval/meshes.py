@@ -49,8 +49,7 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
 
     Never late, and exact up to the time in which a gap of float64 rounding closes. Meshes may part between
     the first contact and the last one. The least separation of pairs in contact is not computed yet, and
-    given as 0: see `minimum_separation_of_meshes`. Its lower bound is given as infinite, because no interval
-    is split to find it.
+    given as the clearance, or as 0, without a lower bound: see `minimum_separation_of_meshes`.
 
     pairs : PairMotion, batch (m,). Of meshes.
     clearance : Pairs closer than this are in contact.
@@ -93,9 +92,11 @@ def minimum_separation_of_meshes(
     below = cutoff - _RESOLUTION_OF_GAPS * moving.size
     apart = np.flatnonzero(np.isnan(contacts.enter) & (contacts.low < below))
     least[apart], least_time[apart] = _least_separations(moving.take(apart), below[apart])
-    rows = np.flatnonzero(~np.isnan(contacts.enter))
+    rows = np.flatnonzero(~np.isnan(contacts.enter) & (contacts.low == np.inf))
     span = contacts.enter[rows], contacts.leave[rows]
-    least[rows], least_time[rows] = _deepest_in_contact(moving.take(rows), span, cutoff[rows])
+    found, time = _deepest_in_contact(moving.take(rows), span, cutoff[rows])
+    is_less = found < cutoff[rows]
+    least[rows[is_less]], least_time[rows[is_less]] = found[is_less], time[is_less]
     return least, least_time
 
 
@@ -106,7 +107,7 @@ def depth_bounds_of_meshes(pairs: PairMotion, contacts: IntervalContacts) -> Flo
     contacts : IntervalContacts, (m,). Of these.
     Returns low : (m,) float64. As in the contacts for pairs that are apart.
     """
-    low, rows = contacts.low.copy(), np.flatnonzero(~np.isnan(contacts.enter))
+    low, rows = contacts.low.copy(), np.flatnonzero(~np.isnan(contacts.enter) & (contacts.low == np.inf))
     time = (contacts.enter[rows] + contacts.leave[rows])[:, None] / 2
     moving = _MovingPairs.of(pairs).take(rows)
     boxes: list[Floats] = []
@@ -339,7 +340,7 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margin: Floats
     leave[rows[are_inside(moving.a_end[rows], moving.b_end[rows])]] = 1.0
     is_touching = ~np.isnan(enter)
     low[is_touching] = np.inf
-    least = np.where(is_touching, 0.0, np.inf)
+    least = np.where(is_touching, clearance, np.inf)
     return IntervalContacts(enter, leave, least, np.nan_to_num((enter + leave) / 2), low, high)
 
 

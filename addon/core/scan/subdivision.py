@@ -17,6 +17,7 @@ import numpy as np
 
 from ..curves.transform_bounds import SHORT
 from ..interval.dispatch import with_minimum_separation
+from ..interval.meshes import minimum_separation_of_meshes
 from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
 from ..mesh.meshes import Meshes
 from ..mesh.triangle_mesh import TriangleMesh
@@ -207,6 +208,14 @@ class Subdivision:
             is_settled |= self._certain.cover(spans)
             solved.is_timed[is_settled] = True
         deviation, tolerance = np.nan_to_num(solved.deviation), self._depth_tolerance[rows]
+        if isinstance(solved.motion.b_start, Meshes):
+            # How deep these are is measured, because it has no other bound that would be of use.
+            deep = np.flatnonzero(is_settled & solved.is_touching & (deviation > tolerance))
+            found = minimum_separation_of_meshes(
+                solved.motion.take(deep), contacts.take(deep), np.full(len(deep), np.inf)
+            )
+            contacts.least[deep], contacts.least_time[deep] = found
+            contacts.low[deep] = found[0]
         cutoff = self.candidates.separation_cutoff(clearance)[rows]
         least, touching = self._least.known(solved, contacts.least + deviation, cutoff)
         is_doubtful = is_settled & may_be_deeper(deviation, contacts.low, least, tolerance)
