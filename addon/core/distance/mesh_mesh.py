@@ -302,13 +302,7 @@ def mesh_separation(
     first, second = _posed(a, matrix_a, "a"), _posed(b, matrix_b, "b")
     nodes = moving_nodes((first, first), (second, second))
     distance, triangles = closest_triangles(*nodes, np.array([np.inf]))
-    row = np.zeros(1, dtype=np.int64)
-    witness = closest_points_triangle_triangle(
-        *(
-            triangles_from_corners(each.corners_at_once(each.start, row, node))
-            for each, node in zip(nodes, triangles[:, :1], strict=True)
-        )
-    )
+    witness = closest_points_of_nodes(*nodes, np.zeros(1, dtype=np.int64), triangles)
     numbers = (
         int(mesh.nodes.tree.order[mesh.nodes.nodes.first_triangle[node]])
         for mesh, node in zip((a, b), triangles[:, 0], strict=True)
@@ -378,6 +372,18 @@ def closest_triangles(
     search = _DistanceSearch(a, b, limit, slack)
     search.run(np.arange(len(limit)) if rows is None else rows)
     return search.best, search.nodes
+
+
+def closest_points_of_nodes(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> WitnessPoints:
+    """Closest points (r, 3) of triangles (2, r) of pairs of meshes in rows (r,), at the start of a motion.
+
+    Exact like `closest_points_triangle_triangle`.
+    """
+    first, second = (
+        triangles_from_corners(each.corners_at_once(each.start, rows, node))
+        for each, node in zip((a, b), triangles, strict=True)
+    )
+    return closest_points_triangle_triangle(first, second)
 
 
 class _DistanceSearch(MeshPairSearch):

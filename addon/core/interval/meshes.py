@@ -7,13 +7,13 @@ within both overlap, one is inside the other, or an edge crosses a triangle at a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..distance.mesh_depth import depths_of_meshes
-from ..distance.mesh_mesh import closest_points_triangle_triangle, closest_triangles
+from ..distance.mesh_mesh import closest_points_of_nodes, closest_triangles
 from ..distance.meshes import margins_of_crossings
 from ..mesh.meshes import (
     Meshes,
@@ -27,7 +27,6 @@ from ..mesh.meshes import (
     velocities_of_meshes,
 )
 from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length
-from ..shapes.primitives import triangles_from_corners
 from ..sweep.mesh_mesh import first_impacts_of_meshes
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import Tangents, minimum_by_tangents
@@ -201,11 +200,7 @@ class _MovingPairs(Table):
         value, slope = np.full(len(time), np.inf), np.zeros(len(time))
         rows = np.flatnonzero(triangles[0] >= 0)
         value[rows] = (distance - margin)[rows]
-        corners = (
-            triangles_from_corners(each.corners_at_once(each.start, rows, node[rows]))
-            for each, node in zip(nodes, triangles, strict=True)
-        )
-        on_a, on_b, normal = closest_points_triangle_triangle(*corners)
+        on_a, on_b, normal = closest_points_of_nodes(*nodes, rows, triangles[:, rows])
         velocity = velocities_of_meshes(self.b[rows], self.b_end[rows], b[rows], on_b, triangles[1, rows])
         velocity -= velocities_of_meshes(self.a[rows], self.a_end[rows], a[rows], on_a, triangles[0, rows])
         slope[rows] = dot(velocity, normal)
@@ -228,36 +223,28 @@ def _overlap_throughout(moving: _MovingPairs) -> Floats:
     return np.where(is_known, total - np.maximum(first, last), -np.inf)
 
 
-class _Spans(NamedTuple):
-    """Contacts of the surfaces of pairs (m,) in linear motion.
+def _contacts_of_surfaces(
+    a: MovingNodes, b: MovingNodes, nearest: Floats, reach: Floats
+) -> tuple[Floats, Floats, Bools, tuple[Ints, Ints]]:
+    """Sweep pairs (m,) from both ends, for the first and last contact within `nearest` (m,); NaN for none.
 
-    enter, leave : (m,) float64. First and last time; NaN for none.
-    is_near : (m,) bool. Whether the surfaces are within the clearance and the deviation at any time.
-    touching : Two of (2, m) int64. Triangles that touch at the start, and at the end; -1 for none.
+    Also returns which surfaces (m,) are within the larger `reach` (m,) at any time, and the triangles (2, m)
+    that touch at the start, and at the end; -1 for none.
     """
-
-    enter: Floats
-    leave: Floats
-    is_near: Bools
-    touching: tuple[Ints, Ints]
-
-
-def _contacts_of_surfaces(a: MovingNodes, b: MovingNodes, nearest: Floats, reach: Floats) -> _Spans:
-    """Sweep pairs (m,) from both ends, for contacts within `nearest` (m,), and within the larger `reach`."""
     back = a.reversed_in_time(), b.reversed_in_time()
     # Meshes that touch at an end need no sweep, which takes longer.
     at_start, at_end = _touching_at_ends(a, b, np.nextafter(nearest, np.inf))
     begins, ends = at_start[0] >= 0, at_end[0] >= 0
     earliest, rows = np.zeros(len(nearest)), np.flatnonzero(~begins)
-    earliest[rows] = first_impacts_of_meshes(a, b, reach, rows=rows).time[rows]
+    earliest[rows] = first_impacts_of_meshes(a, b, reach, rows=rows)[0][rows]
     is_near = ~np.isnan(earliest)
     enter, leave = np.where(begins, 0.0, np.nan), np.where(ends, 1.0, np.nan)
     rows = np.flatnonzero(is_near & ~begins)
-    enter[rows] = first_impacts_of_meshes(a, b, nearest, np.nan_to_num(earliest), rows=rows).time[rows]
+    enter[rows] = first_impacts_of_meshes(a, b, nearest, np.nan_to_num(earliest), rows)[0][rows]
     rows = np.flatnonzero(~np.isnan(enter) & ~ends)
-    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest, rows=rows).time[rows]
+    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest, rows=rows)[0][rows]
     # Because of rounding, a graze may be found in one direction of time only.
-    return _Spans(np.fmin(enter, leave), np.fmax(leave, enter), is_near, (at_start, at_end))
+    return np.fmin(enter, leave), np.fmax(leave, enter), is_near, (at_start, at_end)
 
 
 def _touching_at_ends(a: MovingNodes, b: MovingNodes, limit: Floats) -> tuple[Ints, Ints]:

@@ -284,21 +284,6 @@ def max_deviation(change: Floats, step: Floats | float, both_steps: Floats | flo
     return np.asarray(change * np.asarray(step) ** 2 / np.minimum(both_steps, 2 * np.asarray(step)))
 
 
-def interval_deviations(changes: Floats, steps: Floats, unknown: float) -> Floats:
-    """Estimate deviations over successive intervals: the larger estimate of both neighbors. Approximate.
-
-    changes : (k - 1, ...) float64. Changes of velocity between successive intervals; NaN where not known.
-    steps : (k, ...) float64. Length of each interval, in frames.
-    unknown : Value for an interval without a known neighbor.
-    Returns deviations : (k, ...) float64
-    """
-    both_steps = steps[:-1] + steps[1:]
-    result = np.full((len(steps), *changes.shape[1:]), unknown)
-    result[1:] = max_deviation(changes, steps[1:], both_steps)
-    result[:-1] = np.fmax(result[:-1], max_deviation(changes, steps[:-1], both_steps))
-    return result
-
-
 def rotation_sagitta(start: Shape, end: Shape) -> Floats:
     """Compute the sagitta of rotation: the largest distance of corners or ends of axes from their chords.
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..errors import InvalidShapeError
 from ..interval.pair_motion import (
-    interval_deviations,
     max_deviation,
     rotation_sagitta,
     velocities,
@@ -475,13 +474,18 @@ def refinable_subjects(sampler: Any) -> Bools:
 def _deviations(samples: Shape, present: Bools, steps: Floats) -> Floats:
     """Estimate how far shapes (k, m) are from linear motion between successive samples; NaN for unknown.
 
+    Of the estimates from both neighbors of an interval, the larger one counts.
+
     present : (k, m) bool
     steps : (k - 1, 1) or (k - 1, m) lengths of the intervals, in frames
     """
     speed = velocities(samples[:-1], samples[1:], steps)
     is_known = present[:-2] & present[1:-1] & present[2:]
     changes = np.where(is_known, velocity_change(speed[:-1], speed[1:]), np.nan)
-    return interval_deviations(changes, steps, np.nan)
+    both_steps, result = steps[:-1] + steps[1:], np.full((len(steps), *changes.shape[1:]), np.nan)
+    result[1:] = max_deviation(changes, steps[1:], both_steps)
+    result[:-1] = np.fmax(result[:-1], max_deviation(changes, steps[:-1], both_steps))
+    return result
 
 
 def _deviations_of_parts(
