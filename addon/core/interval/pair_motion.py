@@ -9,7 +9,7 @@ estimate without it, and a kink half way through an interval needs all of it. Ap
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -205,11 +205,7 @@ def _part(offset: Floats, size: Floats) -> Floats:
     return np.clip(part, 0.0, 1.0)
 
 
-Velocities: TypeAlias = Floats
-"""(..., c) change per frame of the numbers of a shape that linear motion interpolates."""
-
-
-def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
+def velocities(start: Shape, end: Shape, step: Floats | float) -> Floats:
     """Compute the change per frame of the numbers of a shape that linear motion interpolates.
 
     start, end : Sphere, Aabb, Obb or Capsule, batch (...). Samples at both ends of the interval.
@@ -253,7 +249,7 @@ def _change_of_capsules(start: Capsule, end: Capsule) -> Floats:
     return change
 
 
-def velocity_change(before: Velocities, after: Velocities) -> Floats:
+def velocity_change(before: Floats, after: Floats) -> Floats:
     """Bound the change in speed of any surface point from one interval to the next. Conservative.
 
     before, after : (..., c) float64. `velocities` of both intervals.

@@ -45,7 +45,6 @@ from ..numeric.arrays import (
     power_of_two_scale,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING, GAP_ROUNDING
-from ..shapes.primitives import triangles_from_corners
 
 _MAX_STEPS = 101
 _SLOW_STEPS = 4
@@ -120,7 +119,7 @@ def contacts_of_triangles(a: MovingTriangles, b: MovingTriangles, time: Floats) 
     """
     first, second = a.at(time), b.at(time)
     size = np.maximum(np.abs(first - first[:, :1]), np.abs(second - first[:, :1])).max(axis=(1, 2))
-    witness = closest_points_triangle_triangle(triangles_from_corners(first), triangles_from_corners(second))
+    witness = closest_points_triangle_triangle(first, second)
     is_disjoint = np.abs(witness.on_b - witness.on_a).max(axis=1) > _MIN_DISTANCE * size
     before = a.at(time - _TIME_BEFORE), b.at(time - _TIME_BEFORE)
     normal = best_axis(*before, separating_axes(*before))[1]
@@ -175,8 +174,7 @@ def _first_contacts(
             # The gap along the line of closest points: -inf, which counts as contact, where these are too
             # close for a direction.
             near = now.take(close)
-            triangles = (triangles_from_corners(corners.T) for corners in (near.p, near.q))
-            along = closest_points_triangle_triangle(*triangles).normal.T[:, None]
+            along = closest_points_triangle_triangle(near.p.T, near.q.T).normal.T[:, None]
             axis = _Axes(along, np.zeros_like(along), np.zeros_like(along))
             gap[close], step[close] = np.maximum(
                 (gap[close], step[close]), _safe_steps(near, axis, remaining[close])

@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distance.sphere import overlaps_sphere_triangle, scatter_min, separation_sphere_triangle
-from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import (
     CHUNK_ROWS,
@@ -79,13 +78,6 @@ def entry_times_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle, norm
     for rows in _may_touch(a0, a1, triangle, normal):
         times[rows] = _entry_times(a0[rows], a1[rows], triangle[rows], normal[rows])
     return times
-
-
-def require_at_rest(start: Triangle, end: Triangle) -> None:
-    """Raise InvalidShapeError unless both samples of triangles are equal."""
-    same_side = start.one_sided == end.one_sided
-    if not (same_side and all(np.array_equal(getattr(start, k), getattr(end, k)) for k in "abc")):
-        raise InvalidShapeError("triangles: the two samples differ; hold them still and move the other shape")
 
 
 def _may_touch(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> list[Ints]:

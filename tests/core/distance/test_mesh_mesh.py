@@ -11,7 +11,6 @@ from addon.core.distance.mesh_mesh import (
     closest_triangles,
     mesh_separation,
     meshes_overlap,
-    separation_triangle_triangle,
 )
 from addon.core.errors import InvalidShapeError, NonFiniteGeometryError
 from addon.core.mesh.containment import ClosedSurface
@@ -20,6 +19,7 @@ from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.shapes import Sphere
 from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import meshes
+from tests.core.triangle_pairs import separation_triangle_triangle
 from tests.tiers import times
 
 CUBE = meshes.cube()
