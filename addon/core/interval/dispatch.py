@@ -104,7 +104,7 @@ def _stays_within(pairs: PairMotion, distance: Floats) -> Bools:
     return np.asarray(result)
 
 
-def interval_contacts_of_spheres(pairs: PairMotion, clearance: float) -> IntervalContacts:
+def interval_contacts_of_spheres(pairs: PairMotion, clearance: float, _deviation: Floats) -> IntervalContacts:
     """Solve the contacts of spheres over an interval of linear motion. Exact up to float64 rounding.
 
     The distance of two centers in linear motion is convex in time, and so is the separation. So a pair that
@@ -137,7 +137,7 @@ SLOW_CHUNK = 1 << 11
 """Pairs whose exact solution takes about 50 ms at most, where each pair takes long."""
 
 
-def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float) -> IntervalContacts:
+def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float, _deviation: Floats) -> IntervalContacts:
     """Solve the contacts of boxes along the axes. Exact up to float64 rounding."""
     enter, leave = pairs.overlap_span(clearance)
     time = closest_time(*pairs)
@@ -170,12 +170,8 @@ _ROTATING = IntervalMethods(
 )
 
 INTERVALS: dict[tuple[type, type], IntervalMethods] = {
-    (Sphere, Sphere): IntervalMethods(
-        lambda pairs, clearance, deviation: interval_contacts_of_spheres(pairs, clearance)
-    ),
-    (Aabb, Aabb): IntervalMethods(
-        lambda pairs, clearance, deviation: _interval_contacts_of_boxes(pairs, clearance)
-    ),
+    (Sphere, Sphere): IntervalMethods(interval_contacts_of_spheres),
+    (Aabb, Aabb): IntervalMethods(_interval_contacts_of_boxes),
     (Sphere, TriangleMesh): IntervalMethods(interval_contacts_with_mesh, least=minimum_separation_with_mesh),
     (Meshes, Meshes): IntervalMethods(
         interval_contacts_of_meshes, least=minimum_separation_of_meshes, bounds=depth_bounds_of_meshes

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..distance.mesh_depth import depths_of_meshes
 from ..distance.mesh_mesh import closest_points_of_nodes, closest_triangles
 from ..distance.meshes import margins_of_crossings
+from ..distance.separating_axis import separation_aabb_aabb
 from ..mesh.meshes import (
     Meshes,
     MovingNodes,
@@ -27,6 +28,8 @@ from ..mesh.meshes import (
     velocities_of_meshes,
 )
 from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length
+from ..shapes import Aabb
+from ..sweep.interpolation import at
 from ..sweep.mesh_mesh import first_impacts_of_meshes
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import Tangents, minimum_by_tangents
@@ -104,30 +107,23 @@ def depth_bounds_of_meshes(pairs: PairMotion, contacts: IntervalContacts) -> Flo
     Returns low : (m,) float64. As in the contacts for pairs that are apart.
     """
     low, rows = contacts.low.copy(), np.flatnonzero(~np.isnan(contacts.enter))
-    time = (contacts.enter[rows] + contacts.leave[rows])[:, None] / 2
+    time = (contacts.enter[rows] + contacts.leave[rows]) / 2
     moving = _MovingPairs.of(pairs).take(rows)
-    boxes: list[Floats] = []
-    for start, end in ((moving.a, moving.a_end), (moving.b, moving.b_end)):
-        first, last = start.aabb(), end.aabb()
-        boxes += [first.min + time * (last.min - first.min), first.max + time * (last.max - first.max)]
-    low[rows] = -np.maximum(_largest_depths(boxes[:2], boxes[2:]), _largest_depths(boxes[2:], boxes[:2]))
+    a, b = at(moving.a.aabb(), moving.a_end.aabb(), time), at(moving.b.aabb(), moving.b_end.aabb(), time)
+    low[rows] = -np.maximum(_largest_depths(a, b), _largest_depths(b, a))
     return low
 
 
-def _largest_depths(inner: list[Floats], outer: list[Floats]) -> Floats:
-    """Bound how far points of boxes (m,) are inside other ones, from their low and high corners (m, 3)."""
-    low, high = np.maximum(inner[0], outer[0]), np.minimum(inner[1], outer[1])
-    middle = np.clip((outer[0] + outer[1]) / 2, low, high)
+def _largest_depths(inner: Aabb, outer: Aabb) -> Floats:
+    """Bound how far points of boxes (m,) are inside other ones."""
+    middle = np.clip(outer.center, np.maximum(inner.min, outer.min), np.minimum(inner.max, outer.max))
     # Along each axis, the point nearest to the middle is farthest from both sides.
-    return np.asarray(np.maximum(np.minimum(middle - outer[0], outer[1] - middle).min(axis=1), 0.0))
+    return np.asarray(np.maximum(np.minimum(middle - outer.min, outer.max - middle).min(axis=1), 0.0))
 
 
 def _separations_in_contact(moving: _MovingPairs, time: Floats, cutoff: Floats) -> Floats:
     """Measure the separations (m,) of meshes in contact at times (m,): minus the depth, or the distance."""
-    a, b = (
-        interpolated_meshes(moving.a, moving.a_end, time),
-        interpolated_meshes(moving.b, moving.b_end, time),
-    )
+    a, b = moving.at(time)
     depth = depths_of_meshes(a, b, np.maximum(-cutoff, 0.0))
     separation = -depth - a.margin - b.margin
     rows = np.flatnonzero((depth == 0) & (cutoff > 0))
@@ -191,9 +187,13 @@ class _MovingPairs(Table):
         """Return the nodes of both meshes."""
         return moving_nodes((self.a, self.a_end), (self.b, self.b_end))
 
+    def at(self, time: Floats) -> tuple[Meshes, Meshes]:
+        """Both meshes at times (m,)."""
+        return interpolated_meshes(self.a, self.a_end, time), interpolated_meshes(self.b, self.b_end, time)
+
     def tangents_at(self, time: Floats, limit: Floats | None = None) -> Tangents:
         """Separations (m,) at times (m,), and slopes; infinite where they are not below a limit (m,)."""
-        a, b = interpolated_meshes(self.a, self.a_end, time), interpolated_meshes(self.b, self.b_end, time)
+        a, b = self.at(time)
         nodes, margin = moving_nodes((a, a), (b, b)), a.margin + b.margin
         limit = np.full(len(time), np.inf) if limit is None else limit + margin
         distance, triangles = closest_triangles(*nodes, limit, slack=_RESOLUTION * self.size)
@@ -293,20 +293,13 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margin: Floats
 
 def _lowest_by_bounds(moving: _MovingPairs) -> Floats:
     """Bound the separations (m,) of meshes over an interval from below, by spheres and boxes around them."""
-    shapes = moving.a, moving.b, moving.a_end, moving.b_end
-    (a, radius_a), (b, radius_b), (a_end, radius_a_end), (b_end, radius_b_end) = (
-        each.around() for each in shapes
-    )
+    (a, radius_a), (a_end, radius_a_end) = moving.a.around(), moving.a_end.around()
+    (b, radius_b), (b_end, radius_b_end) = moving.b.around(), moving.b_end.around()
     reach = np.maximum(radius_a, radius_a_end) + np.maximum(radius_b, radius_b_end)
     start, change = b - a, (b_end - a_end) - (b - a)
     with np.errstate(divide="ignore", invalid="ignore"):
         time = np.clip(np.nan_to_num(-dot(start, change) / dot(change, change)), 0, 1)
     gap = length(start + time[:, None] * change) - reach
-    (low_a, high_a), (low_b, high_b) = (
-        (np.minimum(first.min, last.min), np.maximum(first.max, last.max))
-        for first, last in (
-            (x.aabb(), y.aabb()) for x, y in ((moving.a, moving.a_end), (moving.b, moving.b_end))
-        )
-    )
-    gap = np.maximum(gap, length(np.maximum(np.maximum(low_b - high_a, low_a - high_b), 0.0)))
+    box_a, box_b = moving.a.aabb().merged(moving.a_end.aabb()), moving.b.aabb().merged(moving.b_end.aabb())
+    gap = np.maximum(gap, separation_aabb_aabb(box_a, box_b))
     return np.asarray(gap - _MORE * (np.abs(gap) + reach))

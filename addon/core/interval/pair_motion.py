@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..distance.dispatch import Solid, separation, witness_points
-from ..mesh.meshes import Meshes, radii_of_meshes, velocities_of_meshes
+from ..mesh.meshes import Meshes, velocities_of_meshes
 from ..mesh.triangle_mesh import TriangleMesh
 from ..mesh.vertex_paths import changes_of_paths, paths_of_vertices
 from ..numeric.arrays import Floats, Table, cross, dot, length, normalized, transform_vectors
@@ -319,7 +319,12 @@ def _radii_of_boxes(boxes: Aabb | Obb) -> tuple[Floats, Floats]:
 
 
 MOTIONS_OF_SHAPES: dict[type, ShapeMotion] = {
-    Meshes: ShapeMotion(velocities_of_meshes, _change_of_meshes, None, radii_of_meshes),
+    Meshes: ShapeMotion(
+        velocities_of_meshes,
+        _change_of_meshes,
+        None,
+        lambda meshes: (meshes.around()[1], meshes.inner_radii() + meshes.margin),
+    ),
     Sphere: ShapeMotion(
         _velocity_on_sphere, _change_of_spheres, None, lambda shapes: (shapes.radius, shapes.radius)
     ),

@@ -463,11 +463,6 @@ def _transformed(nodes: PosedNodes, row: Ints, points: Floats) -> Floats:
     return transform_vectors(nodes.linear[row], points) + nodes.offset[row]
 
 
-def radii_of_meshes(meshes: Meshes) -> tuple[Floats, Floats]:
-    """Radii (...) of spheres about the centers of meshes that hold them, and that are within them."""
-    return meshes.around()[1], meshes.inner_radii() + meshes.margin
-
-
 def velocities_of_meshes(
     start: Meshes, end: Meshes, now: Meshes, point: Floats, node: Ints | None = None
 ) -> Floats:

@@ -19,7 +19,7 @@ from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.shapes import Sphere
 from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import meshes
-from tests.core.triangle_pairs import separation_triangle_triangle
+from tests.core.mesh.triangle_pairs import separation_triangle_triangle
 from tests.tiers import times
 
 CUBE = meshes.cube()

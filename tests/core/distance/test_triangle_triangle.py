@@ -13,7 +13,7 @@ from addon.core.distance.mesh_mesh import best_axis, separating_axes
 from addon.core.shapes import Triangle
 from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import exact, meshes
-from tests.core.triangle_pairs import closest_points_triangle_triangle, separation_triangle_triangle
+from tests.core.mesh.triangle_pairs import closest_points_triangle_triangle, separation_triangle_triangle
 from tests.tiers import times
 
 SIDES = ((0, 1), (1, 2), (2, 0))

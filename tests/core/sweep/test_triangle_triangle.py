@@ -12,7 +12,7 @@ from addon.core.shapes.primitives import triangles_from_corners
 from addon.core.sweep import mesh_mesh
 from addon.core.sweep.mesh_mesh import MovingTriangles, contacts_of_triangles, first_impacts_of_triangles
 from tests.core import meshes
-from tests.core.triangle_pairs import separation_triangle_triangle
+from tests.core.mesh.triangle_pairs import separation_triangle_triangle
 from tests.tiers import times
 
 POSES = times(15, full=30)
