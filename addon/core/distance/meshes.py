@@ -60,7 +60,7 @@ def witness_points_meshes(a: Meshes, b: Meshes) -> WitnessPoints:
     first, second = (each.broadcast_to(batch).reshaped((-1,)) for each in (a, b))
     nodes = moving_nodes((first, first), (second, second))
     rows = np.arange(len(first.margin))
-    _, triangles = closest_triangles(*nodes, np.full(len(rows), np.inf), rows)
+    _, triangles = closest_triangles(*nodes, np.full(len(rows), np.inf))
     on_a, on_b, normal = closest_points_of_nodes(*nodes, rows, triangles)
     on_a, on_b = on_a + normal * first.margin[:, None], on_b - normal * second.margin[:, None]
     return WitnessPoints(*(each.reshape(*batch, 3) for each in (on_a, on_b, normal)))

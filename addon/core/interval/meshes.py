@@ -148,7 +148,7 @@ def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Fl
         return least, least_time
     moving, middle = moving.take(rows), middle.take(rows)
     end = np.where(middle.slope > 0, 0.0, 1.0)
-    nearer = moving.tangents_at(end, np.full(len(rows), np.inf))
+    nearer = moving.tangents_at(end)
     is_less = nearer.value < middle.value
     least[rows] = np.where(is_less, nearer.value, middle.value)
     least_time[rows] = np.where(is_less, end, 0.5)
@@ -182,10 +182,6 @@ class _MovingPairs(Table):
         assert isinstance(a, Meshes) and isinstance(b, Meshes), "other shapes have other methods"
         assert isinstance(a_end, Meshes) and isinstance(b_end, Meshes), "shapes keep their kind"
         return cls(a, a_end, b, b_end, np.minimum(a.around()[1], b.around()[1]))
-
-    def nodes(self) -> tuple[MovingNodes, MovingNodes]:
-        """Return the nodes of both meshes."""
-        return moving_nodes((self.a, self.a_end), (self.b, self.b_end))
 
     def at(self, time: Floats) -> tuple[Meshes, Meshes]:
         """Both meshes at times (m,)."""
@@ -268,7 +264,7 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margin: Floats
 
     reach : (m,) the clearance and the deviation
     """
-    a, b = moving.nodes()
+    a, b = moving_nodes((moving.a, moving.a_end), (moving.b, moving.b_end))
     enter, leave, is_near, touching = _contacts_of_surfaces(a, b, clearance + margin, reach + margin)
     low = np.where(is_near, clearance, reach)
     high = np.full(len(low), np.inf)

@@ -72,8 +72,7 @@ class Meshes(Batched):
         listed = [meshes] if isinstance(meshes, TriangleMesh) else list(meshes)
         for mesh in listed:
             require_type(mesh, TriangleMesh, "meshes")
-        nodes = np.empty(len(listed), dtype=object)
-        nodes[:] = [mesh.nodes for mesh in listed]
+        nodes = _objects([mesh.nodes for mesh in listed])
         given = nodes[0] if isinstance(meshes, TriangleMesh) else nodes
         batch = common_batch("meshes", np.shape(given), poses.shape[:-2])
         whole = np.empty(batch, dtype=object)

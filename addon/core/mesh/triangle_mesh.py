@@ -21,7 +21,7 @@ from ..numeric.arguments import require_type
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, as_floats, concatenated_ranges, dot, length
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Aabb, Sphere, Triangle
-from ..shapes.primitives import closest_on_triangle
+from ..shapes.primitives import closest_on_triangle, triangle_corners
 from ..trees.builder import sphere_tree_from_triangles
 from ..trees.sphere_tree import SphereTree, inner_nodes_upward, leaves_in_order
 from ..trees.traversal import SINGLE_NODE, NodePairBounds, NodePairs, find_candidate_leaf_pairs
@@ -219,7 +219,8 @@ class TriangleMesh:
     @cached_property
     def nodes(self) -> MeshBvh:
         """Nodes of the tree down to single triangles."""
-        return MeshBvh.of(self.triangles)
+        points = triangle_corners(self.triangles).reshape(-1, 3)
+        return MeshBvh(points, np.arange(len(points)).reshape(-1, 3))
 
     @cached_property
     def parts(self) -> MeshParts:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -225,24 +226,22 @@ class Obstacle:
     mesh: TriangleMesh
 
 
-class ObstacleSpace(NamedTuple):
+@dataclass(frozen=True)
+class ObstacleSpace:
     """Local space of one obstacle.
 
     number : Position among the obstacles of the scan.
     obstacle : Obstacle
-    bounds : Sphere, batch (). Sphere around the mesh, which is the last shape of samples in this space.
     """
 
     number: int
     obstacle: Obstacle
-    bounds: Sphere
 
-    @classmethod
-    def of_obstacle(cls, number: int, obstacle: Obstacle) -> ObstacleSpace:
-        """Make the space of an obstacle."""
-        box = obstacle.mesh.aabb()
-        radius = np.sqrt((box.half_extents**2).sum()) * (1 + CHAIN_ROUNDING)
-        return cls(number, obstacle, Sphere(box.center, radius))
+    @cached_property
+    def bounds(self) -> Sphere:
+        """Sphere () around the mesh, which is the last shape of samples in this space."""
+        box = self.obstacle.mesh.aabb()
+        return Sphere(box.center, np.sqrt((box.half_extents**2).sum()) * (1 + CHAIN_ROUNDING))
 
     def pose(self, sample: Sample) -> Floats:
         """Pose (..., 4, 4) of the obstacle. Raises InvalidShapeError where it is scaled or sheared."""

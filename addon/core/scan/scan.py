@@ -250,10 +250,9 @@ def _plan(
         raise InvalidShapeError(f"settings: owners must be subjects below {_MAX_SUBJECTS}")
     if subjects is not None and subjects < count:
         raise InvalidShapeError(f"refinable: {subjects} of {count} subjects is too few")
-    spaces = (ObstacleSpace.of_obstacle(*numbered) for numbered in enumerate(settings.obstacles))
     return ScanPlan(
         PairFilter(count, settings.group_a, settings.group_b, settings.ignored, settings.separate),
-        [None, *spaces],
+        [None, *(ObstacleSpace(*numbered) for numbered in enumerate(settings.obstacles))],
         settings.static_pairs,
         subject_of,
         settings.owners is None and not solid,
@@ -412,9 +411,7 @@ class SectionScan:
             self._first = self._recorder.recorded()
         if section.begin and not self._is_certain:
             self._motion.restart()
-        self._scanners = self._new_scanners(
-            len(self._motion.is_certain) if self._first is None else self._first.shapes.shape[1]
-        )
+        self._scanners = self._new_scanners()
         if self._first is not None:
             self._add_samples(self._sample_times[:1], self._first)
         for scanner in self._scanners:
@@ -431,12 +428,13 @@ class SectionScan:
             scanner.sampled.keep_frames(slice(first, None))
         self._block_begin = 1
 
-    def _new_scanners(self, shape_count: int) -> list[PairScanner]:
+    def _new_scanners(self) -> list[PairScanner]:
         """Create the scanners of a section, and what finds when subjects appear or disappear."""
         self._finder = None
         if self.plan is None:
+            count = len(self._motion.is_certain) if self._first is None else self._first.shapes.shape[1]
             subjects = len(refinable_subjects(self._motion)) if self._can_probe else None
-            self.plan = _plan(self._settings, shape_count, self._times[0], subjects)
+            self.plan = _plan(self._settings, count, self._times[0], subjects)
         plan = self.plan
         if self._may_switch:
             self._finder = SwitchFinder(self._motion, plan.subject_of, self._settings.clearance)
