@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mesh.meshes import Meshes, are_points_inside, distinct_objects, moving_nodes
-from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, length, transform_points
+from ..mesh.meshes import Meshes, are_points_inside, distinct_objects, moving_nodes, points_within_boxes
+from ..numeric.arrays import Floats, Ints, chunks_by_cost, length, transform_points
 from ..numeric.floating_point import largest_singular_value, smallest_singular_value
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from .mesh_mesh import closest_triangles
@@ -36,10 +36,7 @@ def depths_of_meshes(a: Meshes, b: Meshes, known: Floats) -> Floats:
     for one, other in ((a, b), (b, a)):
         kinds, which = distinct_objects(one.nodes)
         counts = np.array([len(each.vertices) for each in kinds], np.int64)[which]
-        chunk_of = np.cumsum(counts) // _VERTICES_AT_ONCE
-        for chunk in (
-            np.split(np.arange(len(counts)), np.flatnonzero(np.diff(chunk_of)) + 1) if len(counts) else ()
-        ):
+        for chunk in chunks_by_cost(counts, _VERTICES_AT_ONCE) if len(counts) else ():
             depth[chunk] = _deepest_vertices(one[chunk], other[chunk], depth[chunk])
     return depth
 
@@ -63,13 +60,9 @@ def separations_by_depth(a: Meshes, b: Meshes, cutoff: Floats) -> Floats:
 def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> Floats:
     """Measure how deep vertices of the first meshes (m,) are inside the second ones."""
     depth = known.copy()
-    row, points = _vertices_within_boxes(a, b)
-    local = points - b.matrix[row, :3, 3]
-    is_solid = np.linalg.matrix_rank(b.matrix[:, :3, :3]) == 3
-    row, points, local = (each[is_solid[row]] for each in (row, points, local))
+    row, points, local = points_within_boxes(a, b, lambda nodes: nodes.points)
     if not len(row):
         return depth
-    local = np.linalg.solve(b.matrix[row, :3, :3], local[..., None])[..., 0]
     most = _largest_depths(b, row, local)
     slack = _RESOLUTION * np.minimum(a.around()[1], b.around()[1])[row]
     order = np.lexsort((-most, row))
@@ -97,19 +90,6 @@ def _largest_depths(meshes: Meshes, row: Ints, points: Floats) -> Floats:
             squared = _squared_distances(points[chunk], vertices).min(axis=1)
             most[chunk] = np.minimum(most[chunk], np.sqrt(np.maximum(squared, 0.0)))
     return np.asarray(most * stretch[row])
-
-
-def _vertices_within_boxes(a: Meshes, b: Meshes) -> tuple[Ints, Floats]:
-    """Return the vertices (n, 3) of the first meshes (m,) in the boxes around the second, and their rows."""
-    kinds, which = distinct_objects(a.nodes)
-    counts = np.array([len(each.vertices) for each in kinds])
-    starts = np.cumsum(counts) - counts
-    every = np.concatenate([each.points for each in kinds])
-    row = np.arange(len(which)).repeat(counts[which])
-    places = concatenated_ranges(starts[which], counts[which])
-    points, box = transform_points(a.matrix[row], every[places]), b.aabb()
-    is_within: Bools = ((points >= box.min[row]) & (points <= box.max[row])).all(axis=1)
-    return row[is_within], points[is_within]
 
 
 def _distances(meshes: Meshes, row: Ints, points: Floats, local: Floats, most: Floats) -> Floats:

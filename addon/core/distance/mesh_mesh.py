@@ -1,7 +1,7 @@
 """Distance and overlap of two triangles, and of two triangle meshes.
 
 Space: matrices transform each mesh to the world, and results are in world space and its unit; those of
-triangles are in their space and unit, (...) for batches that broadcast.
+triangles are in their space and unit.
 
 Sign: the distance is that of the surfaces, never negative; 0 where they touch or cross. Overlap of meshes
 counts containment too: a closed component is solid, and a mesh inside overlaps it without touching a
@@ -41,10 +41,8 @@ from ..numeric.arrays import (
     power_of_two_scale,
     unit_or_zero,
 )
-from ..numeric.batch import common_batch
 from ..numeric.tolerances import DISTANCE_ROUNDING, GAP_ROUNDING
-from ..shapes import Triangle
-from ..shapes.primitives import closest_on_triangle, triangle_corners, triangles_from_corners
+from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from .separating_axis import WitnessPoints
 
 _PAIRS_AT_ONCE = 1024
@@ -53,35 +51,31 @@ _TOUCHING = np.nextafter(0.0, 1.0)
 """The least distance that is more than 0."""
 
 
-def separation_triangle_triangle(a: Triangle, b: Triangle) -> Floats:
+def separation_triangle_triangle(a: Floats, b: Floats) -> Floats:
     """Compute the distance of two triangles. Exact up to float64 rounding of the largest coordinate.
 
-    a, b : In one space; batches broadcast.
-    Returns separation : (...) float64, >= 0. 0 where they touch or cross; triangles closer than that
+    a, b : (m, 3, 3) float64. Corners, one in each row, in one space.
+    Returns separation : (m,) float64, >= 0. 0 where they touch or cross; triangles closer than that
         rounding touch.
-    Raises InvalidShapeError: for batches that do not broadcast.
     """
     return _closest(a, b)[1]
 
 
-def closest_points_triangle_triangle(a: Triangle, b: Triangle) -> WitnessPoints:
+def closest_points_triangle_triangle(a: Floats, b: Floats) -> WitnessPoints:
     """Closest points of two triangles, and the unit vector from `a` to `b`.
 
-    Exact and raises like `separation_triangle_triangle`.
+    Exact like `separation_triangle_triangle`.
 
-    a, b : Batches broadcast.
-    Returns witness : WitnessPoints, (..., 3) each. Where triangles touch or cross, a shared point, to
-        rounding, and the axis along which they overlap least.
+    a, b : (m, 3, 3) float64. Corners, one in each row, in one space.
+    Returns witness : WitnessPoints, (m, 3) each. Where triangles touch or cross, a shared point, to rounding,
+        and the axis along which they overlap least.
     """
     witness, distance = _closest(a, b)
-    touching = np.flatnonzero(distance.ravel() == 0)
-    if not len(touching):
-        return witness
-    batch = distance.shape
-    first, second = (triangle_corners(t.broadcast_to(batch)).reshape(-1, 3, 3)[touching] for t in (a, b))
-    normal = witness.normal.reshape(-1, 3).copy()
-    normal[touching] = best_axis(first, second, separating_axes(first, second))[1]
-    return witness._replace(normal=normal.reshape(*batch, 3))
+    touching = np.flatnonzero(distance == 0)
+    if len(touching):
+        first, second = a[touching], b[touching]
+        witness.normal[touching] = best_axis(first, second, separating_axes(first, second))[1]
+    return witness
 
 
 def separating_axes(a: Floats, b: Floats) -> Floats:
@@ -119,17 +113,14 @@ def best_axis(a: Floats, b: Floats, axes: Floats) -> tuple[Floats, Floats]:
     return gaps[best, rows], normalized(np.where(is_ahead[:, None], axis, -axis))
 
 
-def _closest(a: Triangle, b: Triangle) -> tuple[WitnessPoints, Floats]:
-    """Witness points and distances (...) of batches; the normal is undefined where triangles touch."""
-    batch = common_batch("triangles", a.shape, b.shape)
-    first, second = (triangle_corners(t.broadcast_to(batch)).reshape(-1, 3, 3) for t in (a, b))
-    on_a, on_b, normal = (np.empty((len(first), 3)) for _ in range(3))
-    distance = np.empty(len(first))
-    for start in range(0, len(first), _PAIRS_AT_ONCE):
+def _closest(a: Floats, b: Floats) -> tuple[WitnessPoints, Floats]:
+    """Witness points and distances (m,) of corners (m, 3, 3); the normal is undefined where they touch."""
+    on_a, on_b, normal = (np.empty((len(a), 3)) for _ in range(3))
+    distance = np.empty(len(a))
+    for start in range(0, len(a), _PAIRS_AT_ONCE):
         rows = slice(start, start + _PAIRS_AT_ONCE)
-        on_a[rows], on_b[rows], normal[rows], distance[rows] = _closest_of(first[rows], second[rows])
-    witness = WitnessPoints(*(points.reshape(*batch, 3) for points in (on_a, on_b, normal)))
-    return witness, distance.reshape(batch)
+        on_a[rows], on_b[rows], normal[rows], distance[rows] = _closest_of(a[rows], b[rows])
+    return WitnessPoints(on_a, on_b, normal), distance
 
 
 def _closest_of(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -302,13 +293,7 @@ def mesh_separation(
     first, second = _posed(a, matrix_a, "a"), _posed(b, matrix_b, "b")
     nodes = moving_nodes((first, first), (second, second))
     distance, triangles = closest_triangles(*nodes, np.array([np.inf]))
-    row = np.zeros(1, dtype=np.int64)
-    witness = closest_points_triangle_triangle(
-        *(
-            triangles_from_corners(each.corners_at_once(each.start, row, node))
-            for each, node in zip(nodes, triangles[:, :1], strict=True)
-        )
-    )
+    witness = closest_points_of_nodes(*nodes, np.zeros(1, dtype=np.int64), triangles)
     numbers = (
         int(mesh.nodes.tree.order[mesh.nodes.nodes.first_triangle[node]])
         for mesh, node in zip((a, b), triangles[:, 0], strict=True)
@@ -380,6 +365,17 @@ def closest_triangles(
     return search.best, search.nodes
 
 
+def closest_points_of_nodes(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> WitnessPoints:
+    """Closest points (r, 3) of triangles (2, r) of pairs of meshes in rows (r,), at the start of a motion.
+
+    Exact like `closest_points_triangle_triangle`.
+    """
+    corners = (
+        each.corners_at_once(each.start, rows, node) for each, node in zip((a, b), triangles, strict=True)
+    )
+    return closest_points_triangle_triangle(*corners)
+
+
 class _DistanceSearch(MeshPairSearch):
     """Search for the closest triangles of meshes, at the start of their motion."""
 
@@ -412,8 +408,7 @@ class _DistanceSearch(MeshPairSearch):
         return places, np.maximum(low, 0.0), high, high / self._scale[row]
 
     def values(self, row: Ints, i: Ints, j: Ints, low: Floats, is_quick: bool) -> tuple[Floats, Floats]:
-        first, second = (
-            triangles_from_corners(nodes.corners_at_once(nodes.start, row, node))
-            for nodes, node in ((self._a, i), (self._b, j))
+        corners = (
+            nodes.corners_at_once(nodes.start, row, node) for nodes, node in ((self._a, i), (self._b, j))
         )
-        return separation_triangle_triangle(first, second), np.full(len(row), np.nan)
+        return separation_triangle_triangle(*corners), np.full(len(row), np.nan)

@@ -16,9 +16,8 @@ import numpy as np
 
 from ..mesh.meshes import Meshes, MovingNodes, are_inside, chunks_by_vertices, moving_nodes
 from ..numeric.arrays import Bools, Floats, Ints, length
-from ..shapes.primitives import triangles_from_corners
 from .crossings import crossing_margins
-from .mesh_mesh import closest_points_triangle_triangle, closest_triangles
+from .mesh_mesh import closest_points_of_nodes, closest_triangles
 from .separating_axis import WitnessPoints
 
 
@@ -61,12 +60,8 @@ def witness_points_meshes(a: Meshes, b: Meshes) -> WitnessPoints:
     first, second = (each.broadcast_to(batch).reshaped((-1,)) for each in (a, b))
     nodes = moving_nodes((first, first), (second, second))
     rows = np.arange(len(first.margin))
-    _, triangles = closest_triangles(*nodes, np.full(len(rows), np.inf), rows)
-    pair = (
-        triangles_from_corners(each.corners_at_once(each.start, rows, node))
-        for each, node in zip(nodes, triangles, strict=True)
-    )
-    on_a, on_b, normal = closest_points_triangle_triangle(*pair)
+    _, triangles = closest_triangles(*nodes, np.full(len(rows), np.inf))
+    on_a, on_b, normal = closest_points_of_nodes(*nodes, rows, triangles)
     on_a, on_b = on_a + normal * first.margin[:, None], on_b - normal * second.margin[:, None]
     return WitnessPoints(*(each.reshape(*batch, 3) for each in (on_a, on_b, normal)))
 

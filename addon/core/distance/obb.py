@@ -67,18 +67,20 @@ def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
     return _solved(a, b, solve)[0]
 
 
-def separation_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
+def separation_and_axis(a: Obb, b: Obb, along_axes: bool = False) -> tuple[Floats, Floats]:
     """Compute `separation_obb_obb` and its direction. Exact up to float64 rounding.
 
     For boxes that are apart by no more than rounding, the direction is the separating axis.
 
     a, b : Batches that broadcast.
+    along_axes : Whether to take the largest gap along a separating axis, which is quicker to compute: at most
+        the separation of boxes that are apart, and that of boxes that overlap.
     Returns separation : (...) float64. Signed distance, in the unit of the boxes.
     Returns axis : (..., 3) float64. Unit vectors in world space, from the first box to the second.
     """
 
     def solve(box: Obb, pair: BoxPair, scale: Floats) -> tuple[Floats, Floats]:
-        gap, axis = separation_in_frame(pair)
+        gap, axis = separating_axis(pair)[:2] if along_axes else separation_in_frame(pair)
         return gap * scale, transform_vectors(box.rotation, axis.T)
 
     return _solved(a, b, solve)
@@ -150,24 +152,6 @@ def _with_leading_axes(pair: BoxPair, i: Ints, j: Ints, rows: Ints) -> BoxPair:
         pair.half_a[of_a, rows],
         pair.half_b[of_b, rows],
     )
-
-
-def axis_gap_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
-    """Find the largest gap along a separating axis, and that axis.
-
-    Conservative: the gap is the separation of boxes that overlap, and at most the separation of boxes
-    that are apart.
-
-    a, b : Batches that broadcast.
-    Returns gap : (...) float64. In the unit of the boxes; negative where they overlap.
-    Returns axis : (..., 3) float64. Unit vectors in world space, from the first box to the second.
-    """
-
-    def solve(box: Obb, pair: BoxPair, scale: Floats) -> tuple[Floats, Floats]:
-        gap, axis, _ = separating_axis(pair)
-        return gap * scale, transform_vectors(box.rotation, axis.T)
-
-    return _solved(a, b, solve)
 
 
 def gap_along_axis(axis: Floats, a: Obb, b: Obb) -> Floats:

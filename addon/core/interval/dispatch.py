@@ -57,18 +57,21 @@ def interval_contacts_with_mesh(pairs: PairMotion, clearance: float, deviation: 
     return IntervalContacts(enter, leave, least, np.zeros_like(enter), low, high)
 
 
-def minimum_separation_with_mesh(pairs: PairMotion, cutoff: Floats) -> tuple[Floats, Floats]:
+def minimum_separation_with_mesh(
+    pairs: PairMotion, contacts: IntervalContacts, cutoff: Floats
+) -> tuple[Floats, Floats]:
     """Find the least separation of spheres and a mesh over an interval. Exact up to float64 rounding.
 
     pairs : PairMotion, batch (m,). Of spheres and one mesh.
-    cutoff : (m,) float64. Only smaller separations are searched for.
-    Returns least : (m,) float64. Infinite where it is not below the cutoff.
+    contacts : IntervalContacts, (m,). Of these.
+    cutoff : (m,) float64. Only smaller separations, and less than those of the contacts, are searched for.
+    Returns least : (m,) float64. Infinite where there is none.
     Returns time : (m,) float64. In [0, 1]; 0 where the least is infinite.
     """
     a0, a1, mesh, _ = pairs
     least, least_time = np.full(a0.shape, np.inf), np.zeros(a0.shape)
     # Most spheres are far from every triangle, which is quicker to see from boxes than from distances.
-    padding = np.maximum(cutoff, 0)
+    padding = np.maximum(np.minimum(cutoff, contacts.least), 0)
     around = a0.padded(padding).aabb().merged(a1.padded(padding).aabb())
     near = np.zeros(a0.shape, dtype=bool)
     for rows, _ in mesh.box_triangle_pairs(around):
@@ -101,7 +104,7 @@ def _stays_within(pairs: PairMotion, distance: Floats) -> Bools:
     return np.asarray(result)
 
 
-def interval_contacts_of_spheres(pairs: PairMotion, clearance: float) -> IntervalContacts:
+def interval_contacts_of_spheres(pairs: PairMotion, clearance: float, _deviation: Floats) -> IntervalContacts:
     """Solve the contacts of spheres over an interval of linear motion. Exact up to float64 rounding.
 
     The distance of two centers in linear motion is convex in time, and so is the separation. So a pair that
@@ -134,7 +137,7 @@ SLOW_CHUNK = 1 << 11
 """Pairs whose exact solution takes about 50 ms at most, where each pair takes long."""
 
 
-def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float) -> IntervalContacts:
+def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float, _deviation: Floats) -> IntervalContacts:
     """Solve the contacts of boxes along the axes. Exact up to float64 rounding."""
     enter, leave = pairs.overlap_span(clearance)
     time = closest_time(*pairs)
@@ -163,24 +166,13 @@ class IntervalMethods(NamedTuple):
 _ROTATING = IntervalMethods(
     lambda pairs, clearance, deviation: contact_bounds(pairs),
     interval_contacts_of_rotating,
-    lambda pairs, contacts, cutoff: minimum_separation_of_rotating(
-        pairs, contacts.enter, contacts.leave, cutoff
-    ),
+    minimum_separation_of_rotating,
 )
 
 INTERVALS: dict[tuple[type, type], IntervalMethods] = {
-    (Sphere, Sphere): IntervalMethods(
-        lambda pairs, clearance, deviation: interval_contacts_of_spheres(pairs, clearance)
-    ),
-    (Aabb, Aabb): IntervalMethods(
-        lambda pairs, clearance, deviation: _interval_contacts_of_boxes(pairs, clearance)
-    ),
-    (Sphere, TriangleMesh): IntervalMethods(
-        interval_contacts_with_mesh,
-        least=lambda pairs, contacts, cutoff: minimum_separation_with_mesh(
-            pairs, np.minimum(cutoff, contacts.least)
-        ),
-    ),
+    (Sphere, Sphere): IntervalMethods(interval_contacts_of_spheres),
+    (Aabb, Aabb): IntervalMethods(_interval_contacts_of_boxes),
+    (Sphere, TriangleMesh): IntervalMethods(interval_contacts_with_mesh, least=minimum_separation_with_mesh),
     (Meshes, Meshes): IntervalMethods(
         interval_contacts_of_meshes, least=minimum_separation_of_meshes, bounds=depth_bounds_of_meshes
     ),

@@ -7,14 +7,15 @@ within both overlap, one is inside the other, or an edge crosses a triangle at a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..distance.mesh_depth import separations_by_depth
-from ..distance.mesh_mesh import closest_points_triangle_triangle, closest_triangles
+from ..distance.mesh_mesh import closest_points_of_nodes, closest_triangles
 from ..distance.meshes import margins_of_crossings
+from ..distance.separating_axis import separation_aabb_aabb
 from ..mesh.meshes import (
     Meshes,
     MovingNodes,
@@ -27,7 +28,8 @@ from ..mesh.meshes import (
     velocities_of_meshes,
 )
 from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length
-from ..shapes.primitives import triangles_from_corners
+from ..shapes import Aabb
+from ..sweep.interpolation import at
 from ..sweep.mesh_mesh import first_impacts_of_meshes
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import Tangents, minimum_by_tangents
@@ -108,22 +110,18 @@ def depth_bounds_of_meshes(pairs: PairMotion, contacts: IntervalContacts) -> Flo
     Returns low : (m,) float64. As in the contacts for pairs that are apart.
     """
     low, rows = contacts.low.copy(), np.flatnonzero(~np.isnan(contacts.enter) & (contacts.low == np.inf))
-    time = (contacts.enter[rows] + contacts.leave[rows])[:, None] / 2
+    time = (contacts.enter[rows] + contacts.leave[rows]) / 2
     moving = _MovingPairs.of(pairs).take(rows)
-    boxes: list[Floats] = []
-    for start, end in ((moving.a, moving.a_end), (moving.b, moving.b_end)):
-        first, last = start.aabb(), end.aabb()
-        boxes += [first.min + time * (last.min - first.min), first.max + time * (last.max - first.max)]
-    low[rows] = -np.maximum(_largest_depths(boxes[:2], boxes[2:]), _largest_depths(boxes[2:], boxes[:2]))
+    a, b = at(moving.a.aabb(), moving.a_end.aabb(), time), at(moving.b.aabb(), moving.b_end.aabb(), time)
+    low[rows] = -np.maximum(_largest_depths(a, b), _largest_depths(b, a))
     return low
 
 
-def _largest_depths(inner: list[Floats], outer: list[Floats]) -> Floats:
-    """Bound how far points of boxes (m,) are inside other ones, from their low and high corners (m, 3)."""
-    low, high = np.maximum(inner[0], outer[0]), np.minimum(inner[1], outer[1])
-    middle = np.clip((outer[0] + outer[1]) / 2, low, high)
+def _largest_depths(inner: Aabb, outer: Aabb) -> Floats:
+    """Bound how far points of boxes (m,) are inside other ones."""
+    middle = np.clip(outer.center, np.maximum(inner.min, outer.min), np.minimum(inner.max, outer.max))
     # Along each axis, the point nearest to the middle is farthest from both sides.
-    return np.asarray(np.maximum(np.minimum(middle - outer[0], outer[1] - middle).min(axis=1), 0.0))
+    return np.asarray(np.maximum(np.minimum(middle - outer.min, outer.max - middle).min(axis=1), 0.0))
 
 
 def _deepest_in_contact(
@@ -136,9 +134,7 @@ def _deepest_in_contact(
     """
 
     def measured(rows: Ints, time: Floats) -> Floats:
-        pairs = moving.take(rows)
-        a = interpolated_meshes(pairs.a, pairs.a_end, time)
-        return separations_by_depth(a, interpolated_meshes(pairs.b, pairs.b_end, time), cutoff[rows])
+        return separations_by_depth(*moving.take(rows).at(time), cutoff[rows])
 
     every = np.arange(len(cutoff))
     left, right = span[0].copy(), span[1].copy()
@@ -193,7 +189,7 @@ def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Fl
         return least, least_time
     moving, middle = moving.take(rows), middle.take(rows)
     end = np.where(middle.slope > 0, 0.0, 1.0)
-    nearer = moving.tangents_at(end, np.full(len(rows), np.inf))
+    nearer = moving.tangents_at(end)
     is_less = nearer.value < middle.value
     least[rows] = np.where(is_less, nearer.value, middle.value)
     least_time[rows] = np.where(is_less, end, 0.5)
@@ -228,24 +224,20 @@ class _MovingPairs(Table):
         assert isinstance(a_end, Meshes) and isinstance(b_end, Meshes), "shapes keep their kind"
         return cls(a, a_end, b, b_end, np.minimum(a.around()[1], b.around()[1]))
 
-    def nodes(self) -> tuple[MovingNodes, MovingNodes]:
-        """Return the nodes of both meshes."""
-        return moving_nodes((self.a, self.a_end), (self.b, self.b_end))
+    def at(self, time: Floats) -> tuple[Meshes, Meshes]:
+        """Both meshes at times (m,)."""
+        return interpolated_meshes(self.a, self.a_end, time), interpolated_meshes(self.b, self.b_end, time)
 
     def tangents_at(self, time: Floats, limit: Floats | None = None) -> Tangents:
         """Separations (m,) at times (m,), and slopes; infinite where they are not below a limit (m,)."""
-        a, b = interpolated_meshes(self.a, self.a_end, time), interpolated_meshes(self.b, self.b_end, time)
+        a, b = self.at(time)
         nodes, margin = moving_nodes((a, a), (b, b)), a.margin + b.margin
         limit = np.full(len(time), np.inf) if limit is None else limit + margin
         distance, triangles = closest_triangles(*nodes, limit, slack=_RESOLUTION * self.size)
         value, slope = np.full(len(time), np.inf), np.zeros(len(time))
         rows = np.flatnonzero(triangles[0] >= 0)
         value[rows] = (distance - margin)[rows]
-        corners = (
-            triangles_from_corners(each.corners_at_once(each.start, rows, node[rows]))
-            for each, node in zip(nodes, triangles, strict=True)
-        )
-        on_a, on_b, normal = closest_points_triangle_triangle(*corners)
+        on_a, on_b, normal = closest_points_of_nodes(*nodes, rows, triangles[:, rows])
         velocity = velocities_of_meshes(self.b[rows], self.b_end[rows], b[rows], on_b, triangles[1, rows])
         velocity -= velocities_of_meshes(self.a[rows], self.a_end[rows], a[rows], on_a, triangles[0, rows])
         slope[rows] = dot(velocity, normal)
@@ -268,36 +260,28 @@ def _overlap_throughout(moving: _MovingPairs) -> Floats:
     return np.where(is_known, total - np.maximum(first, last), -np.inf)
 
 
-class _Spans(NamedTuple):
-    """Contacts of the surfaces of pairs (m,) in linear motion.
+def _contacts_of_surfaces(
+    a: MovingNodes, b: MovingNodes, nearest: Floats, reach: Floats
+) -> tuple[Floats, Floats, Bools, tuple[Ints, Ints]]:
+    """Sweep pairs (m,) from both ends, for the first and last contact within `nearest` (m,); NaN for none.
 
-    enter, leave : (m,) float64. First and last time; NaN for none.
-    is_near : (m,) bool. Whether the surfaces are within the clearance and the deviation at any time.
-    touching : Two of (2, m) int64. Triangles that touch at the start, and at the end; -1 for none.
+    Also returns which surfaces (m,) are within the larger `reach` (m,) at any time, and the triangles (2, m)
+    that touch at the start, and at the end; -1 for none.
     """
-
-    enter: Floats
-    leave: Floats
-    is_near: Bools
-    touching: tuple[Ints, Ints]
-
-
-def _contacts_of_surfaces(a: MovingNodes, b: MovingNodes, nearest: Floats, reach: Floats) -> _Spans:
-    """Sweep pairs (m,) from both ends, for contacts within `nearest` (m,), and within the larger `reach`."""
     back = a.reversed_in_time(), b.reversed_in_time()
     # Meshes that touch at an end need no sweep, which takes longer.
     at_start, at_end = _touching_at_ends(a, b, np.nextafter(nearest, np.inf))
     begins, ends = at_start[0] >= 0, at_end[0] >= 0
     earliest, rows = np.zeros(len(nearest)), np.flatnonzero(~begins)
-    earliest[rows] = first_impacts_of_meshes(a, b, reach, rows=rows).time[rows]
+    earliest[rows] = first_impacts_of_meshes(a, b, reach, rows=rows)[0][rows]
     is_near = ~np.isnan(earliest)
     enter, leave = np.where(begins, 0.0, np.nan), np.where(ends, 1.0, np.nan)
     rows = np.flatnonzero(is_near & ~begins)
-    enter[rows] = first_impacts_of_meshes(a, b, nearest, np.nan_to_num(earliest), rows=rows).time[rows]
+    enter[rows] = first_impacts_of_meshes(a, b, nearest, np.nan_to_num(earliest), rows)[0][rows]
     rows = np.flatnonzero(~np.isnan(enter) & ~ends)
-    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest, rows=rows).time[rows]
+    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest, rows=rows)[0][rows]
     # Because of rounding, a graze may be found in one direction of time only.
-    return _Spans(np.fmin(enter, leave), np.fmax(leave, enter), is_near, (at_start, at_end))
+    return np.fmin(enter, leave), np.fmax(leave, enter), is_near, (at_start, at_end)
 
 
 def _touching_at_ends(a: MovingNodes, b: MovingNodes, limit: Floats) -> tuple[Ints, Ints]:
@@ -321,7 +305,7 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margin: Floats
 
     reach : (m,) the clearance and the deviation
     """
-    a, b = moving.nodes()
+    a, b = moving_nodes((moving.a, moving.a_end), (moving.b, moving.b_end))
     enter, leave, is_near, touching = _contacts_of_surfaces(a, b, clearance + margin, reach + margin)
     low = np.where(is_near, clearance, reach)
     high = np.full(len(low), np.inf)
@@ -346,20 +330,13 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margin: Floats
 
 def _lowest_by_bounds(moving: _MovingPairs) -> Floats:
     """Bound the separations (m,) of meshes over an interval from below, by spheres and boxes around them."""
-    shapes = moving.a, moving.b, moving.a_end, moving.b_end
-    (a, radius_a), (b, radius_b), (a_end, radius_a_end), (b_end, radius_b_end) = (
-        each.around() for each in shapes
-    )
+    (a, radius_a), (a_end, radius_a_end) = moving.a.around(), moving.a_end.around()
+    (b, radius_b), (b_end, radius_b_end) = moving.b.around(), moving.b_end.around()
     reach = np.maximum(radius_a, radius_a_end) + np.maximum(radius_b, radius_b_end)
     start, change = b - a, (b_end - a_end) - (b - a)
     with np.errstate(divide="ignore", invalid="ignore"):
         time = np.clip(np.nan_to_num(-dot(start, change) / dot(change, change)), 0, 1)
     gap = length(start + time[:, None] * change) - reach
-    (low_a, high_a), (low_b, high_b) = (
-        (np.minimum(first.min, last.min), np.maximum(first.max, last.max))
-        for first, last in (
-            (x.aabb(), y.aabb()) for x, y in ((moving.a, moving.a_end), (moving.b, moving.b_end))
-        )
-    )
-    gap = np.maximum(gap, length(np.maximum(np.maximum(low_b - high_a, low_a - high_b), 0.0)))
+    box_a, box_b = moving.a.aabb().merged(moving.a_end.aabb()), moving.b.aabb().merged(moving.b_end.aabb())
+    gap = np.maximum(gap, separation_aabb_aabb(box_a, box_b))
     return np.asarray(gap - _MORE * (np.abs(gap) + reach))

@@ -9,12 +9,12 @@ estimate without it, and a kink half way through an interval needs all of it. Ap
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..distance.dispatch import Solid, separation, witness_points
-from ..mesh.meshes import Meshes, radii_of_meshes, velocities_of_meshes
+from ..mesh.meshes import Meshes, velocities_of_meshes
 from ..mesh.triangle_mesh import TriangleMesh
 from ..mesh.vertex_paths import changes_of_paths, paths_of_vertices
 from ..numeric.arrays import Floats, Table, cross, dot, length, normalized, transform_vectors
@@ -205,11 +205,7 @@ def _part(offset: Floats, size: Floats) -> Floats:
     return np.clip(part, 0.0, 1.0)
 
 
-Velocities: TypeAlias = Floats
-"""(..., c) change per frame of the numbers of a shape that linear motion interpolates."""
-
-
-def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
+def velocities(start: Shape, end: Shape, step: Floats | float) -> Floats:
     """Compute the change per frame of the numbers of a shape that linear motion interpolates.
 
     start, end : Sphere, Aabb, Obb or Capsule, batch (...). Samples at both ends of the interval.
@@ -253,7 +249,7 @@ def _change_of_capsules(start: Capsule, end: Capsule) -> Floats:
     return change
 
 
-def velocity_change(before: Velocities, after: Velocities) -> Floats:
+def velocity_change(before: Floats, after: Floats) -> Floats:
     """Bound the change in speed of any surface point from one interval to the next. Conservative.
 
     before, after : (..., c) float64. `velocities` of both intervals.
@@ -282,21 +278,6 @@ def max_deviation(change: Floats, step: Floats | float, both_steps: Floats | flo
     """
     # A kink changes the velocity at once: so a longer neighbor counts as no longer than the interval itself.
     return np.asarray(change * np.asarray(step) ** 2 / np.minimum(both_steps, 2 * np.asarray(step)))
-
-
-def interval_deviations(changes: Floats, steps: Floats, unknown: float) -> Floats:
-    """Estimate deviations over successive intervals: the larger estimate of both neighbors. Approximate.
-
-    changes : (k - 1, ...) float64. Changes of velocity between successive intervals; NaN where not known.
-    steps : (k, ...) float64. Length of each interval, in frames.
-    unknown : Value for an interval without a known neighbor.
-    Returns deviations : (k, ...) float64
-    """
-    both_steps = steps[:-1] + steps[1:]
-    result = np.full((len(steps), *changes.shape[1:]), unknown)
-    result[1:] = max_deviation(changes, steps[1:], both_steps)
-    result[:-1] = np.fmax(result[:-1], max_deviation(changes, steps[:-1], both_steps))
-    return result
 
 
 def rotation_sagitta(start: Shape, end: Shape) -> Floats:
@@ -338,7 +319,12 @@ def _radii_of_boxes(boxes: Aabb | Obb) -> tuple[Floats, Floats]:
 
 
 MOTIONS_OF_SHAPES: dict[type, ShapeMotion] = {
-    Meshes: ShapeMotion(velocities_of_meshes, _change_of_meshes, None, radii_of_meshes),
+    Meshes: ShapeMotion(
+        velocities_of_meshes,
+        _change_of_meshes,
+        None,
+        lambda meshes: (meshes.around()[1], meshes.inner_radii() + meshes.margin),
+    ),
     Sphere: ShapeMotion(
         _velocity_on_sphere, _change_of_spheres, None, lambda shapes: (shapes.radius, shapes.radius)
     ),

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..distance.obb import axis_gap_and_axis, gap_along_axis, separation_and_axis
+from ..distance.obb import gap_along_axis, separation_and_axis
 from ..numeric.arrays import Bools, Floats, Table, dot, length
 from ..shapes import Obb, concatenated
 from ..sweep.interpolation import ObbMotion, rotation_angle
@@ -152,10 +152,9 @@ def contact_bounds(pairs: PairMotion) -> IntervalContacts:
     """Bounds (m,) of the separation from the samples at both ends; contacts are left NaN."""
     boxes = RoundedPairs.of(pairs)
     has_radius = bool(boxes.radius_start.any() or boxes.radius_end.any())
-    # Around corners, a radius reaches less far than along an axis, which is quicker to compute.
-    measure = separation_and_axis if has_radius else axis_gap_and_axis
+    # Around corners, a radius reaches less far than along an axis.
     both = concatenated(boxes.a_start, boxes.a_end), concatenated(boxes.b_start, boxes.b_end)
-    (first, last), axes = (np.split(values, 2) for values in measure(*both))
+    (first, last), axes = (np.split(values, 2) for values in separation_and_axis(*both, not has_radius))
     first, last = first - boxes.radius_start, last - boxes.radius_end
     start = SeparatedBoxes(first, axes[0], boxes.a_start, boxes.b_start, boxes.radius_start)
     end = SeparatedBoxes(last, axes[1], boxes.a_end, boxes.b_end, boxes.radius_end)
@@ -188,24 +187,24 @@ def interval_contacts_of_rotating(
     rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + deviation) & (deviation > 0))
     if len(rows):
         no_cutoff = np.full(len(rows), np.inf)
-        least[rows], least_time[rows] = minimum_separation_of_rotating(
-            pairs.take(rows), enter[rows], leave[rows], no_cutoff
-        )
+        # Without a contact, as in the bounds.
+        found = minimum_separation_of_rotating(pairs.take(rows), bounds.take(rows), no_cutoff)
+        least[rows], least_time[rows] = found
     # Gaps along an axis may be smaller than a bound known otherwise.
     return IntervalContacts(enter, leave, np.maximum(least, low), least_time, low, high)
 
 
 def minimum_separation_of_rotating(
-    pairs: PairMotion, enter: Floats, leave: Floats, cutoff: Floats
+    pairs: PairMotion, contacts: IntervalContacts, cutoff: Floats
 ) -> tuple[Floats, Floats]:
     """Least separation (m,) among samples that close in on it, and its time (m,).
 
-    Only the ends of the contact, or of the interval, are sampled where it cannot be below `cutoff` (m,).
+    Only the ends of contacts, or of the interval, are sampled where it cannot be below `cutoff` (m,).
     """
     whole = RoundedPairs.of(pairs)
     boxes = RoundedMotion.of(whole)
-    begin = np.where(np.isnan(enter), 0.0, enter)
-    end = np.where(np.isnan(leave), 1.0, leave)
+    begin = np.nan_to_num(contacts.enter, nan=0.0)
+    end = np.nan_to_num(contacts.leave, nan=1.0)
     at_ends = boxes.separated_at(np.stack([begin, end]))
     at_begin, at_end = at_ends.take(0), at_ends.take(1)
     least = np.minimum(at_begin.separation, at_end.separation)

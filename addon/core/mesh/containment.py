@@ -72,12 +72,8 @@ class ClosedSurface(NamedTuple):
     is_oriented: Bools
 
     @classmethod
-    def of(cls, corners: Floats, components: ConnectedComponents | None = None) -> ClosedSurface:
-        """Select the triangles of closed components from corners (t, 3, 3).
-
-        components : Those of the corners, by default as they are now.
-        """
-        components = components or ConnectedComponents.of(corners)
+    def of(cls, corners: Floats, components: ConnectedComponents) -> ClosedSurface:
+        """Select the triangles of closed components from corners (t, 3, 3)."""
         is_closed = components.is_closed[components.of_triangle]
         return cls(corners[is_closed], components.of_triangle[is_closed], components.is_oriented)
 

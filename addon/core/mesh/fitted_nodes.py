@@ -146,34 +146,6 @@ class FittedNodes(NamedTuple):
         return cls(center, radius + more, axes, lowest - more[:, None], highest + more[:, None], near + more)
 
 
-class NodeBounds:
-    """Bounds of nodes (n,), fitted when they are needed, in arrays that grow: few of very many ever are.
-
-    row : (n,) int64. Row of each node among the fitted ones; -1 if it is none of these.
-    fitted : FittedNodes
-    """
-
-    def __init__(self, count: int) -> None:
-        """Start without any."""
-        self.row, self._used = np.full(count, -1), 0
-        shapes = (0, 3), 0, (0, 3, 3), (0, 3), (0, 3), 0
-        self.fitted = FittedNodes._make(np.empty(shape) for shape in shapes)
-
-    def add(self, nodes: Ints, fitted: FittedNodes) -> None:
-        """Add nodes (m,) that have been fitted."""
-        used, self._used = self._used, self._used + len(nodes)
-        if self._used > len(self.fitted.radius):
-            columns = []
-            for old in self.fitted:
-                new = np.empty((2 * self._used, *old.shape[1:]))
-                new[:used] = old[:used]
-                columns.append(new)
-            self.fitted = FittedNodes._make(columns)
-        for column, values in zip(self.fitted, fitted, strict=True):
-            column[used : self._used] = values
-        self.row[nodes] = np.arange(used, self._used)
-
-
 def _axes_of_triangles(corners: Floats, starts: Ints, sizes: Ints) -> Floats:
     """Choose axes (n, 3, 3) of boxes around triangles from `starts` (n,) on: the first faces as they do."""
     faces = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -20,8 +20,7 @@ from ..numeric.arrays import (
     length,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING
-from ..shapes import Triangle
-from ..shapes.primitives import closest_on_triangle, triangle_corners, triangles_from_corners
+from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from ..trees.builder import TrianglePartition, partition_triangles
 from .containment import ClosedSurface, ConnectedComponents
 from .fitted_nodes import FittedNodes, MeshNodes
@@ -41,12 +40,6 @@ class MeshBvh:
     given: Ints
     deforms: bool = False
     rest: MeshBvh | None = None
-
-    @classmethod
-    def of(cls, triangles: Triangle) -> MeshBvh:
-        """Take the triangles (t,) of a mesh in its own space."""
-        points = triangle_corners(triangles).reshape(-1, 3)
-        return cls(points, np.arange(len(points)).reshape(-1, 3))
 
     def moved(self, vertices: NDArray[Any]) -> MeshBvh:
         """Return the same triangles with their vertices (v, 3) elsewhere."""

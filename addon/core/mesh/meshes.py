@@ -6,9 +6,8 @@ Its nodes are those of `MeshBvh`, whose spheres each matrix carries along.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from ..numeric.arrays import (
     Ints,
     Table,
     as_floats,
+    chunks_by_cost,
     concatenated_ranges,
     dot,
     first_index,
@@ -35,7 +35,7 @@ from ..numeric.floating_point import largest_singular_value, smallest_singular_v
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Aabb
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
-from .fitted_nodes import FittedNodes, NodeBounds
+from .fitted_nodes import FittedNodes
 from .mesh_bvh import MeshBvh
 from .triangle_mesh import TriangleMesh
 
@@ -72,8 +72,7 @@ class Meshes(Batched):
         listed = [meshes] if isinstance(meshes, TriangleMesh) else list(meshes)
         for mesh in listed:
             require_type(mesh, TriangleMesh, "meshes")
-        nodes = np.empty(len(listed), dtype=object)
-        nodes[:] = [mesh.nodes for mesh in listed]
+        nodes = _objects([mesh.nodes for mesh in listed])
         given = nodes[0] if isinstance(meshes, TriangleMesh) else nodes
         batch = common_batch("meshes", np.shape(given), poses.shape[:-2])
         whole = np.empty(batch, dtype=object)
@@ -115,10 +114,13 @@ class Meshes(Batched):
 
     def aabb(self) -> Aabb:
         """Return boxes around the meshes, margins included: around those before the matrix."""
+        return self._local_boxes().transformed(self.matrix).padded(self.margin)
+
+    def _local_boxes(self) -> Aabb:
+        """Boxes (...) around the meshes before the matrix."""
         kinds, which = self._kinds()
-        low, high = (np.array([each.box[side] for each in kinds]).reshape(-1, 3)[which] for side in range(2))
-        local = Aabb.unchecked(low.reshape(*self.shape, 3), high.reshape(*self.shape, 3))
-        return local.transformed(self.matrix).padded(self.margin)
+        boxes = np.array([each.box for each in kinds]).reshape(-1, 2, 3)[which].reshape(*self.shape, 2, 3)
+        return Aabb.unchecked(boxes[..., 0, :], boxes[..., 1, :])
 
     @property
     def deforms(self) -> Bools:
@@ -143,10 +145,7 @@ class Meshes(Batched):
 
     def corners_of_boxes(self) -> Floats:
         """Corners (..., 8, 3) of the boxes around the meshes before the matrix, in world space."""
-        kinds, which = self._kinds()
-        low, high = (np.array([each.box[side] for each in kinds]).reshape(-1, 3)[which] for side in range(2))
-        corners = Aabb.unchecked(low, high).corners().reshape(*self.shape, 8, 3)
-        return transform_points(self.matrix[..., None, :, :], corners)
+        return transform_points(self.matrix[..., None, :, :], self._local_boxes().corners())
 
 
 def distinct_objects(objects: NDArray[Any]) -> tuple[list[Any], Ints]:
@@ -170,13 +169,10 @@ def moving_vertices(meshes: Meshes) -> Ints:
 
 def chunks_by_vertices(*batches: Meshes) -> list[slice]:
     """Cut rows (m,) into chunks, so that the meshes in each that deform have few vertices together."""
-    costs = sum(moving_vertices(batch) for batch in batches)
-    chunk_of = np.cumsum(costs) // _VERTICES_AT_ONCE
-    cuts = [0, *(np.flatnonzero(np.diff(chunk_of)) + 1).tolist(), len(chunk_of)]
-    return [slice(begin, end) for begin, end in pairwise(cuts)]
+    return chunks_by_cost(np.sum([moving_vertices(batch) for batch in batches], axis=0), _VERTICES_AT_ONCE)
 
 
-class NodePool(NamedTuple):
+class NodePool:
     """The nodes of k meshes in one set of arrays, and what they consist of, once for equal trees.
 
     roots : (k,) int64. Row of the root of each mesh among the fitted nodes.
@@ -187,38 +183,43 @@ class NodePool(NamedTuple):
     first_triangle, triangle_count : (n,) int64. Range of the triangles.
     triangles : (t, 3) int64. Vertices of the triangles of all trees, counted from the first of their mesh.
     points : (v, 3) float64 or float32. Vertices of all meshes.
-    bounds : NodeBounds
+    row : (n,) int64. Row of each node among those that are fitted; -1 if it is none of these.
+    fitted : FittedNodes. In arrays that grow: few of very many nodes are ever needed.
     """
 
-    roots: Ints
-    trees: Ints
-    vertices: Ints
-    first_child: Ints
-    child_count: Ints
-    first_triangle: Ints
-    triangle_count: Ints
-    triangles: Ints
-    points: NDArray[Any]
-    bounds: NodeBounds
-
-    @classmethod
-    def of(cls, kinds: list[MeshBvh]) -> NodePool:
+    def __init__(self, kinds: list[MeshBvh]) -> None:
         """Join the nodes of meshes."""
         trees, tree_of = distinct_objects(_objects([each.first for each in kinds]))
         sizes = np.array([len(each.nodes.first_child) for each in trees])
         triangles = [each.triangles for each in trees]
         counts, points = np.array([len(each) for each in triangles]), [each.vertices for each in kinds]
-        columns = [_joined(list(parts)) for parts in zip(*(each.nodes[:4] for each in trees), strict=True)]
+        self.first_child, self.child_count, self.first_triangle, self.triangle_count = (
+            _joined(list(parts)) for parts in zip(*(each.nodes[:4] for each in trees), strict=True)
+        )
         if len(trees) > 1:
-            columns[2] = columns[2] + _starts(counts).repeat(sizes)
-        roots = _starts(sizes[tree_of])
-        bounds = NodeBounds(int(sizes[tree_of].sum()))
-        for each, root in zip(kinds, roots.tolist(), strict=True):
+            self.first_triangle = self.first_triangle + _starts(counts).repeat(sizes)
+        self.triangles, self.points = _joined(triangles), _joined(points)
+        self.roots, self.trees = _starts(sizes[tree_of]), _starts(sizes)[tree_of]
+        self.vertices = _starts(np.array([len(each) for each in points]))
+        self.row, self._used = np.full(int(sizes[tree_of].sum()), -1), 0
+        self.fitted = FittedNodes(*(np.empty((0, *tail)) for tail in ((3,), (), (3, 3), (3,), (3,), ())))
+        for each, root in zip(kinds, self.roots.tolist(), strict=True):
             rows, fitted = each.fit()
-            bounds.add(root + rows, fitted)
-        vertices = _starts(np.array([len(each) for each in points]))
-        place = _starts(sizes)[tree_of]
-        return cls._make([roots, place, vertices, *columns, _joined(triangles), _joined(points), bounds])
+            self.add(root + rows, fitted)
+
+    def add(self, nodes: Ints, fitted: FittedNodes) -> None:
+        """Add nodes (m,) that have been fitted."""
+        used, self._used = self._used, self._used + len(nodes)
+        if self._used > len(self.fitted.radius):
+            columns = []
+            for old in self.fitted:
+                new = np.empty((2 * self._used, *old.shape[1:]))
+                new[:used] = old[:used]
+                columns.append(new)
+            self.fitted = FittedNodes._make(columns)
+        for column, values in zip(self.fitted, fitted, strict=True):
+            column[used : self._used] = values
+        self.row[nodes] = np.arange(used, self._used)
 
 
 def _objects(items: Sequence[Any]) -> NDArray[Any]:
@@ -355,7 +356,7 @@ class MovingNodes(NamedTuple):
         pool = self.pool
         for nodes in (self.start,) if self.end is self.start else (self.start, self.end):
             which = nodes.root[row] + node
-            new = np.flatnonzero(pool.bounds.row[which] < 0)
+            new = np.flatnonzero(pool.row[which] < 0)
             if not len(new):
                 continue
             which, places = np.unique(which[new], return_index=True)
@@ -363,11 +364,11 @@ class MovingNodes(NamedTuple):
             sizes = pool.triangle_count[tree]
             triangles = pool.triangles[concatenated_ranges(pool.first_triangle[tree], sizes)]
             corners = pool.points[triangles + nodes.vertex[place].repeat(sizes)[:, None]]
-            pool.bounds.add(which, FittedNodes.measured(corners.astype(np.float64), sizes))
+            pool.add(which, FittedNodes.measured(corners.astype(np.float64), sizes))
 
     def _fitted(self, nodes: PosedNodes, row: Ints, node: Ints) -> tuple[Ints, FittedNodes]:
         """Return the rows (n,) of nodes (n,) among those that have been fitted, and these."""
-        return self.pool.bounds.row[nodes.root[row] + node], self.pool.bounds.fitted
+        return self.pool.row[nodes.root[row] + node], self.pool.fitted
 
 
 def offsets_between(
@@ -399,7 +400,7 @@ def moving_nodes(a: tuple[Meshes, Meshes], b: tuple[Meshes, Meshes]) -> tuple[Mo
     every = [a[0], ends_of_motion(*a), b[0], ends_of_motion(*b)]
     kinds, which = distinct_objects(np.concatenate([each.nodes for each in every]))
     # Without meshes, the pool has the nodes of any other one.
-    pool = NodePool.of(kinds or [MeshBvh(np.zeros((3, 3)), np.arange(3)[None])])
+    pool = NodePool(kinds or [MeshBvh(np.zeros((3, 3)), np.arange(3)[None])])
     posed: list[PosedNodes] = []
     for place, (meshes, kind) in enumerate(zip(every, np.split(which, len(every)), strict=True)):
         if place % 2 and meshes is every[place - 1]:
@@ -461,11 +462,6 @@ def _transformed(nodes: PosedNodes, row: Ints, points: Floats) -> Floats:
     return transform_vectors(nodes.linear[row], points) + nodes.offset[row]
 
 
-def radii_of_meshes(meshes: Meshes) -> tuple[Floats, Floats]:
-    """Radii (...) of spheres about the centers of meshes that hold them, and that are within them."""
-    return meshes.around()[1], meshes.inner_radii() + meshes.margin
-
-
 def velocities_of_meshes(
     start: Meshes, end: Meshes, now: Meshes, point: Floats, node: Ints | None = None
 ) -> Floats:
@@ -520,21 +516,33 @@ def _have_component_inside(a: Meshes, b: Meshes) -> Bools:
     rows = np.flatnonzero(((inner.min <= outer.max) & (outer.min <= inner.max)).all(axis=-1))
     if not len(rows):
         return result
-    kinds, which = distinct_objects(a.nodes[rows])
-    points = [each.component_corners for each in kinds]
-    counts = np.array([len(each) for each in points])
-    starts = np.cumsum(counts) - counts
-    every = np.concatenate(points)[concatenated_ranges(starts[which], counts[which])]
-    row = rows.repeat(counts[which])
-    world = transform_points(a.matrix[row], every)
-    is_within = ((world >= outer.min[row]) & (world <= outer.max[row])).all(axis=-1)
-    row, world = row[is_within], world[is_within]
-    # A flat image of a mesh has nothing inside.
-    is_solid = np.linalg.matrix_rank(b.matrix[row, :3, :3]) == 3
-    row, world = row[is_solid], world[is_solid]
-    local = np.linalg.solve(b.matrix[row, :3, :3], (world - b.matrix[row, :3, 3])[..., None])[..., 0]
-    result[row[are_points_inside(b, row, local)]] = True
+    a, b = a[rows], b[rows]
+    row, _, local = points_within_boxes(a, b, lambda nodes: nodes.component_corners)
+    result[rows[row[are_points_inside(b, row, local)]]] = True
     return result
+
+
+def points_within_boxes(
+    a: Meshes, b: Meshes, points_of: Callable[[MeshBvh], Floats]
+) -> tuple[Ints, Floats, Floats]:
+    """Find the points of the first meshes (m,), at least one, in the boxes around the second ones.
+
+    points_of : points (k, 3) of a mesh before its matrix
+    Returns row : (n,) int64. Pair of meshes of each point.
+    Returns points, local : (n, 3) float64. In world space, and in the spaces of the second meshes.
+    """
+    kinds, which = distinct_objects(a.nodes)
+    points = [points_of(each) for each in kinds]
+    counts = np.array([len(each) for each in points])
+    row = np.arange(len(which)).repeat(counts[which])
+    every = np.concatenate(points)[concatenated_ranges(_starts(counts)[which], counts[which])]
+    world, box = transform_points(a.matrix[row], every), b.aabb()
+    is_within = ((world >= box.min[row]) & (world <= box.max[row])).all(axis=-1)
+    # A flat image of a mesh has nothing inside.
+    is_within &= (np.linalg.matrix_rank(b.matrix[:, :3, :3]) == 3)[row]
+    row, world = row[is_within], world[is_within]
+    local = np.linalg.solve(b.matrix[row, :3, :3], (world - b.matrix[row, :3, 3])[..., None])[..., 0]
+    return row, world, local
 
 
 def are_points_inside(meshes: Meshes, row: Ints, points: Floats) -> Bools:

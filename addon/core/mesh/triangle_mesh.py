@@ -21,7 +21,7 @@ from ..numeric.arguments import require_type
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, as_floats, concatenated_ranges, dot, length
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Aabb, Sphere, Triangle
-from ..shapes.primitives import closest_on_triangle
+from ..shapes.primitives import closest_on_triangle, triangle_corners
 from ..trees.builder import sphere_tree_from_triangles
 from ..trees.sphere_tree import SphereTree, inner_nodes_upward, leaves_in_order
 from ..trees.traversal import SINGLE_NODE, NodePairBounds, NodePairs, find_candidate_leaf_pairs
@@ -116,6 +116,13 @@ def _height_range(offset: Floats, min_normal: Floats, max_normal: Floats) -> tup
     return np.minimum(one, other).sum(axis=-1), np.maximum(one, other).sum(axis=-1)
 
 
+def require_at_rest(start: Triangle, end: Triangle, name: str) -> None:
+    """Raise InvalidShapeError, with `name`, unless both samples of triangles are equal."""
+    same_side = start.one_sided == end.one_sided
+    if not (same_side and all(np.array_equal(getattr(start, k), getattr(end, k)) for k in "abc")):
+        raise InvalidShapeError(f"{name}: the two samples differ; hold them still and move the other shape")
+
+
 @dataclass(frozen=True, eq=False)
 class TriangleMesh:
     """One obstacle made of triangles.
@@ -165,12 +172,7 @@ class TriangleMesh:
         if self is other:
             return
         require_type(other, TriangleMesh, "other")
-        one, two = self.triangles, other.triangles
-        is_same_kind = one.shape == two.shape and one.one_sided == two.one_sided
-        if not (is_same_kind and all(np.array_equal(getattr(one, k), getattr(two, k)) for k in "abc")):
-            raise InvalidShapeError(
-                "meshes: the two samples differ; hold the mesh still and move the other shape"
-            )
+        require_at_rest(self.triangles, other.triangles, "meshes")
 
     def moved(self, corners: ArrayLike) -> TriangleMesh:
         """Return the same triangles with their corners elsewhere, as they are at another time.
@@ -217,7 +219,8 @@ class TriangleMesh:
     @cached_property
     def nodes(self) -> MeshBvh:
         """Nodes of the tree down to single triangles."""
-        return MeshBvh.of(self.triangles)
+        points = triangle_corners(self.triangles).reshape(-1, 3)
+        return MeshBvh(points, np.arange(len(points)).reshape(-1, 3))
 
     @cached_property
     def parts(self) -> MeshParts:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -225,24 +226,22 @@ class Obstacle:
     mesh: TriangleMesh
 
 
-class ObstacleSpace(NamedTuple):
+@dataclass(frozen=True)
+class ObstacleSpace:
     """Local space of one obstacle.
 
     number : Position among the obstacles of the scan.
     obstacle : Obstacle
-    bounds : Sphere, batch (). Sphere around the mesh, which is the last shape of samples in this space.
     """
 
     number: int
     obstacle: Obstacle
-    bounds: Sphere
 
-    @classmethod
-    def of_obstacle(cls, number: int, obstacle: Obstacle) -> ObstacleSpace:
-        """Make the space of an obstacle."""
-        box = obstacle.mesh.aabb()
-        radius = np.sqrt((box.half_extents**2).sum()) * (1 + CHAIN_ROUNDING)
-        return cls(number, obstacle, Sphere(box.center, radius))
+    @cached_property
+    def bounds(self) -> Sphere:
+        """Sphere () around the mesh, which is the last shape of samples in this space."""
+        box = self.obstacle.mesh.aabb()
+        return Sphere(box.center, np.sqrt((box.half_extents**2).sum()) * (1 + CHAIN_ROUNDING))
 
     def pose(self, sample: Sample) -> Floats:
         """Pose (..., 4, 4) of the obstacle. Raises InvalidShapeError where it is scaled or sheared."""
@@ -276,18 +275,18 @@ class ObstacleSpace(NamedTuple):
         return Sample(whole, present, pose[..., None, :, :], sample.moved)
 
 
-def to_world(
-    start: Floats, end: Floats, time: Floats, point: Floats, normal: Floats
-) -> tuple[Floats, Floats]:
-    """Transform points and normals (m, 3) at `time` (m,) in [0, 1] from obstacle space to world space.
+def to_world(start: Floats, end: Floats, time: Floats, point: Floats, *vectors: Floats) -> list[Floats]:
+    """Transform points and vectors (m, 3) at `time` (m,) in [0, 1] from obstacle space to world space.
 
     start, end : (4, 4) or (m, 4, 4) poses of the obstacles at both ends of the interval
     """
     if np.array_equal(start, end):
         if (start == np.eye(4)).all():
-            return point, normal
-        return transform_points(start, point), transform_vectors(start[..., :3, :3], normal)
+            return [point, *vectors]
+        linear = start[..., :3, :3]
+        return [transform_points(start, point), *(transform_vectors(linear, each) for each in vectors)]
     rotations = (np.broadcast_to(pose, (len(time), 4, 4))[:, :3, :3] for pose in (start, end))
     rotation = RotationPath.between(*rotations).at(time)
     moved = start[..., :3, 3] * (1 - time)[:, None] + end[..., :3, 3] * time[:, None]
-    return transform_vectors(rotation, point) + moved, transform_vectors(rotation, normal)
+    rotated = [transform_vectors(rotation, each) for each in (point, *vectors)]
+    return [rotated[0] + moved, *rotated[1:]]

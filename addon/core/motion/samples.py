@@ -13,7 +13,6 @@ import numpy as np
 
 from ..errors import InvalidShapeError
 from ..interval.pair_motion import (
-    interval_deviations,
     max_deviation,
     rotation_sagitta,
     velocities,
@@ -187,11 +186,14 @@ class SampledMotion:
         The frames before and after serve to estimate deviations.
         """
         self._block, self._opened = slice(first, last), {}
-        count, columns = last - first, self._columns
-        self._deviation = np.zeros((count, len(columns)))
-        if not self.is_adaptive or not len(columns):
+        columns, times = self._columns, self._frames.times
+        self._deviation = np.zeros((last - first, len(columns)))
+        if not self.is_adaptive or not len(columns) or first == last:
             return
-        self._deviation = self._estimates(columns)
+        around = slice(max(first - 1, 0), last + 2)
+        samples, present = self._frames.shapes[around, columns], self._frames.present[around, columns]
+        estimates = _deviations(samples, present, np.diff(times[around])[:, None])
+        self._deviation = estimates[first - around.start :][: last - first]
         unknown = np.isnan(self._deviation)
         if unknown.any():
             # As much as they move.
@@ -226,8 +228,6 @@ class SampledMotion:
         """
         first, last = self._block.start, self._block.stop
         times, columns = self._frames.times, self._columns
-        if times[first] == times[last]:
-            return
         is_refinable = self.grain[columns] < np.inf
         self._deviation[:, is_refinable] *= _RESERVE_OF_WHOLE
         for is_end, interval, near in (
@@ -239,17 +239,6 @@ class SampledMotion:
                 paths = velocity_change(np.zeros(()), velocities(shapes[:-1], shapes[1:], steps)) * steps
                 doubtful = np.where(is_refinable, _DOUBT * paths.max(axis=0), 0.0)
                 self._deviation[interval] = np.fmax(self._deviation[interval], doubtful)
-
-    def _estimates(self, shapes: Ints) -> Floats:
-        """Estimate the deviation (k, m) of shapes (m,) in the block; NaN where no neighbor is known."""
-        first, last = self._block.start, self._block.stop
-        times = self._frames.times
-        if times[first] == times[last]:
-            return np.zeros((last - first, len(shapes)))
-        around = slice(max(first - 1, 0), last + 2)
-        samples, present = self._frames.shapes[around, shapes], self._frames.present[around, shapes]
-        start = first - around.start
-        return _deviations(samples, present, np.diff(times[around])[:, None])[start : start + last - first]
 
     def estimated_deviations(self, shapes: Ints, begin: Floats) -> Floats:
         """Estimate how far shapes (m,) are from linear motion over whole intervals; NaN for unknown."""
@@ -475,13 +464,18 @@ def refinable_subjects(sampler: Any) -> Bools:
 def _deviations(samples: Shape, present: Bools, steps: Floats) -> Floats:
     """Estimate how far shapes (k, m) are from linear motion between successive samples; NaN for unknown.
 
+    Of the estimates from both neighbors of an interval, the larger one counts.
+
     present : (k, m) bool
     steps : (k - 1, 1) or (k - 1, m) lengths of the intervals, in frames
     """
     speed = velocities(samples[:-1], samples[1:], steps)
     is_known = present[:-2] & present[1:-1] & present[2:]
     changes = np.where(is_known, velocity_change(speed[:-1], speed[1:]), np.nan)
-    return interval_deviations(changes, steps, np.nan)
+    both_steps, result = steps[:-1] + steps[1:], np.full((len(steps), *changes.shape[1:]), np.nan)
+    result[1:] = max_deviation(changes, steps[1:], both_steps)
+    result[:-1] = np.fmax(result[:-1], max_deviation(changes, steps[:-1], both_steps))
+    return result
 
 
 def _deviations_of_parts(

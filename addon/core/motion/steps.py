@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from itertools import pairwise
 
 import numpy as np
 
 from ..interval.pair_motion import rotation_sagitta
-from ..numeric.arrays import Bools, Floats, Ints, Table
+from ..numeric.arrays import Bools, Floats, Ints, Table, chunks_by_cost
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, assigned, concatenated, where_shapes
 from .motion import Motion
@@ -54,7 +53,7 @@ def placed_steps(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Ge
     """
     points, times, first = _ends_of_runs(shapes, begin, end)
     parts: list[Shape] = []
-    for chunk in chunks_by_cost(motion, points, _PLACED_AT_ONCE):
+    for chunk in chunks_by_cost(motion.costs[points], _PLACED_AT_ONCE):
         parts.append(motion.at(points[chunk], times[chunk]))
         yield (chunk.stop + 1) / (len(times) + 1)
     every = parts[0] if len(parts) == 1 else concatenated(*parts)
@@ -100,17 +99,10 @@ def _ends_of_runs(shapes: Ints, begin: Floats, end: Floats) -> tuple[Ints, Float
 def bounded_steps(motion: Motion, steps: Steps, begin: Floats, end: Floats) -> Generator[float, None, Steps]:
     """Add the deviations over the intervals of steps (r,); yields the part of the work that is done."""
     deviation = steps.deviation.copy()
-    for chunk in chunks_by_cost(motion, steps.shape, _BOUNDED_AT_ONCE):
+    for chunk in chunks_by_cost(motion.costs[steps.shape], _BOUNDED_AT_ONCE):
         deviation[chunk] += motion.bound(steps.shape[chunk], begin[chunk], end[chunk]).deviation
         yield (chunk.stop + 1) / (len(deviation) + 1)
     return steps.replaced(deviation=deviation)
-
-
-def chunks_by_cost(motion: Motion, shapes: Ints, most: int) -> list[slice]:
-    """Cut rows (r,) of shapes into chunks, at least one, that a motion answers in little time."""
-    chunk_of = np.cumsum(motion.costs[shapes]) // most
-    cuts = [0, *(np.flatnonzero(np.diff(chunk_of)) + 1).tolist(), len(shapes)]
-    return [slice(begin, end) for begin, end in pairwise(cuts)]
 
 
 def next_jumps(motion: Motion, movers: Ints, begin: Floats, end: Floats) -> Floats:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, ClassVar, Self, TypeAlias, dataclass_transform
 
 import numpy as np
@@ -135,6 +135,13 @@ def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
     """Concatenate ranges of consecutive integers, from their starts (k,) and sizes (k,). Exact."""
     before = np.cumsum(sizes) - sizes
     return (starts - before).repeat(sizes) + np.arange(sizes.sum())
+
+
+def chunks_by_cost(costs: Floats | Ints, most: int) -> list[slice]:
+    """Cut rows (m,) into successive chunks, at least one, that cost about `most` together, or are one row."""
+    chunk_of = np.cumsum(costs) // most
+    cuts = [0, *(np.flatnonzero(np.diff(chunk_of)) + 1).tolist(), len(costs)]
+    return [slice(begin, end) for begin, end in pairwise(cuts)]
 
 
 def dot(a: Floats, b: Floats) -> Floats:

@@ -246,8 +246,7 @@ class Descriptions:
         """Transform points and vectors (r, 3) at times (r,) in [0, 1] of intervals (r,) to world space."""
         if self._mesh is None:
             return [point, *vectors]
-        moved = [to_world(*self._poses(solved), time, point, vector) for vector in vectors]
-        return [moved[0][0], *(vector for _, vector in moved)]
+        return to_world(*self._poses(solved), time, point, *vectors)
 
     def _velocities(self, solved: Pieces, candidates: Candidates, impact: PairImpact) -> Floats:
         """Velocities (r, 3) of pieces of candidates (r,) in lengths per frame.

@@ -180,9 +180,10 @@ class _Views(Sequence[_View]):
     Two of one kind are equal if all their columns are, and two of any kinds if both are empty.
     """
 
-    @abstractmethod
     def _columns(self) -> Iterator[NDArray[Any]]:
         """Iterate over all columns."""
+        for each in vars(self).values():
+            yield from each if isinstance(each, Table) else (each,)
 
     @abstractmethod
     def take(self, rows: Any) -> Self:
@@ -240,9 +241,6 @@ class Contacts(_Views[Contact]):
         intervals = Intervals.concatenate([part.intervals for part in parts])
         return cls(pairs, intervals, np.concatenate([part.counts for part in parts]))
 
-    def _columns(self) -> Iterator[NDArray[Any]]:
-        return iter((*self.pairs, *self.intervals, self.counts))
-
     @property
     def owners(self) -> Ints:
         """Contact (k,) of each interval."""
@@ -294,9 +292,6 @@ class Clearances(_Views[Clearance]):
     def take(self, rows: Any) -> Self:
         """Select near misses by anything that indexes an array."""
         return type(self)(self.pairs.take(rows))
-
-    def _columns(self) -> Iterator[NDArray[Any]]:
-        return iter(self.pairs)
 
     def __len__(self) -> int:
         return len(self.pairs.a)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,7 +40,7 @@ from .pair_cache import ScannerRecords
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
-from .sections import Section, ShareRecords, joined_records, report_of_scanners, sections_of
+from .sections import Section, joined_records, report_of_scanners, sections_of
 
 _FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
 """Part of an interval after which motion is sampled between frames, and the range in which this varies."""
@@ -92,13 +92,6 @@ class ScanSettings:
     obstacles: Sequence[Obstacle] = field(default=())
     owners: Ints | None = None
     motion: MotionKind = "adaptive"
-
-
-class Ends(NamedTuple):
-    """Functions that end a scan early: see `scan_contacts`."""
-
-    stops: Callable[[], bool]
-    drops: Callable[[], bool]
 
 
 def never() -> bool:
@@ -158,7 +151,7 @@ def scan_contacts(
     for name, function in (("stops", stops), ("drops", drops)):
         if not callable(function):
             raise InvalidShapeError(f"{name}: a function is needed, not {type(function).__name__}")
-    scan = SectionScan(motion, frames, ScanSettings() if settings is None else settings, Ends(stops, drops))
+    scan = SectionScan(motion, frames, ScanSettings() if settings is None else settings, stops, drops)
     count = scan.frame_count
     records = yield from scan.scan(sections_of(count) if scan.is_divisible else [Section(0, count - 1)])
     assert scan.plan is not None
@@ -167,28 +160,32 @@ def scan_contacts(
 
 def scan_share(
     motion: Motion | Sampler, frames: ArrayLike, settings: ScanSettings, share: Sequence[Section]
-) -> Generator[Progress, None, ShareRecords]:
+) -> Generator[Progress, None, tuple[ScannerRecords, ...]]:
     """Scan some of the sections of `scan_contacts`, for `joined_shares`.
 
     motion, frames, settings. As for `scan_contacts`; the motion is divisible.
     share : Successive sections, at least one, of those that `sections_of` returns.
     Yields progress : Progress
-    Returns records : ShareRecords. Return value of the generator.
+    Returns records : tuple of ScannerRecords. Return value of the generator: of bodies among themselves, then
+        of each obstacle.
     """
-    scan = SectionScan(motion, frames, settings, Ends(never, never))
-    records = yield from scan.scan(share)
-    assert scan.plan is not None
-    return ShareRecords(len(scan.plan.subject_of), records)
+    return (yield from SectionScan(motion, frames, settings).scan(share))
 
 
-def joined_shares(frames: ArrayLike, settings: ScanSettings, shares: Sequence[ShareRecords]) -> ContactReport:
+def joined_shares(
+    frames: ArrayLike, settings: ScanSettings, shares: Sequence[Sequence[ScannerRecords]]
+) -> ContactReport:
     """Make the report that `scan_contacts` would return.
 
     frames, settings. As for `scan_contacts`.
-    shares : Of all sections, in order.
+    shares : Records of all sections, in order.
     """
-    records = [joined_records(parts) for parts in zip(*(share.scanners for share in shares), strict=True)]
-    plan = _plan(_checked_settings(settings), shares[0].shape_count, as_times(frames)[0].item())
+    records, checked = list(map(joined_records, zip(*shares, strict=True))), _checked_settings(settings)
+    # Without owners, each subject but the obstacles is one shape.
+    bodies = len(records[0].has_moved) - len(checked.obstacles)
+    plan = _plan(
+        checked, bodies if checked.owners is None else len(checked.owners), as_times(frames)[0].item()
+    )
     return report_of_scanners(plan, records, None)
 
 
@@ -253,10 +250,9 @@ def _plan(
         raise InvalidShapeError(f"settings: owners must be subjects below {_MAX_SUBJECTS}")
     if subjects is not None and subjects < count:
         raise InvalidShapeError(f"refinable: {subjects} of {count} subjects is too few")
-    spaces = (ObstacleSpace.of_obstacle(*numbered) for numbered in enumerate(settings.obstacles))
     return ScanPlan(
         PairFilter(count, settings.group_a, settings.group_b, settings.ignored, settings.separate),
-        [None, *spaces],
+        [None, *(ObstacleSpace(*numbered) for numbered in enumerate(settings.obstacles))],
         settings.static_pairs,
         subject_of,
         settings.owners is None and not solid,
@@ -271,18 +267,23 @@ class SectionScan:
     frame_count : Number of frames; more times are sampled.
     is_divisible : Whether sections can be scanned independently of what is before them.
     plan : What all pairs have in common, once the number of shapes is known.
-    stopped_at : Last time that was scanned, if a function of `Ends` has ended the scan.
+    stopped_at : Last time that was scanned, if a function has ended the scan.
     """
 
     def __init__(
-        self, motion: Motion | Sampler, frames: ArrayLike, settings: ScanSettings, ends: Ends
+        self,
+        motion: Motion | Sampler,
+        frames: ArrayLike,
+        settings: ScanSettings,
+        stops: Callable[[], bool] = never,
+        drops: Callable[[], bool] = never,
     ) -> None:
         """Validate the arguments of `scan_contacts`, and prepare to scan.
 
         motion : Divisible, if there is more than one section.
-        ends : What ends the scan early.
+        stops, drops : What ends the scan early.
         """
-        self._settings, self._ends = _checked_settings(settings), ends
+        self._settings, self._stops, self._drops = _checked_settings(settings), stops, drops
         self._motion: Any = motion
         times = as_times(frames)
         self._is_adaptive = settings.motion == "adaptive"
@@ -341,7 +342,7 @@ class SectionScan:
         length = _block_length(count)
         last, around = len(self._times) - 1, 0 if self._is_certain else 1
         for index in range(max(section.begin - around, 0), min(section.end + around, last) + 1):
-            if index >= self._samples_read and index - 1 in frames and self._ends.stops():
+            if index >= self._samples_read and index - 1 in frames and self._stops():
                 self.stopped_at = self._times[index - 1]
                 break
             # The first sample of a scan has been read.
@@ -386,13 +387,13 @@ class SectionScan:
     def _solve(self, progress: Progress, first: int, last: int) -> Generator[Progress, None, bool]:
         """Solve the intervals from one sample to another, or one by itself; returns whether to end.
 
-        Where a function of `Ends` ends the scan, it ends at the last time that a scanner has solved; the
+        Where `drops` ends the scan, it ends at the last time that a scanner has solved; the
         others get there first.
         """
         for scanner in self._scanners:
             for _ in scanner.process(first, last):
                 yield self._with_part(progress)
-                if self._ends.drops():
+                if self._drops():
                     self.stopped_at = max(scanner.solved_until for scanner in self._scanners)
                     for each in self._scanners:
                         until = int(np.searchsorted(each.times, self.stopped_at, side="right")) - 1
@@ -410,9 +411,7 @@ class SectionScan:
             self._first = self._recorder.recorded()
         if section.begin and not self._is_certain:
             self._motion.restart()
-        self._scanners = self._new_scanners(
-            len(self._motion.is_certain) if self._first is None else self._first.shapes.shape[1]
-        )
+        self._scanners = self._new_scanners()
         if self._first is not None:
             self._add_samples(self._sample_times[:1], self._first)
         for scanner in self._scanners:
@@ -429,12 +428,13 @@ class SectionScan:
             scanner.sampled.keep_frames(slice(first, None))
         self._block_begin = 1
 
-    def _new_scanners(self, shape_count: int) -> list[PairScanner]:
+    def _new_scanners(self) -> list[PairScanner]:
         """Create the scanners of a section, and what finds when subjects appear or disappear."""
         self._finder = None
         if self.plan is None:
+            count = len(self._motion.is_certain) if self._first is None else self._first.shapes.shape[1]
             subjects = len(refinable_subjects(self._motion)) if self._can_probe else None
-            self.plan = _plan(self._settings, shape_count, self._times[0], subjects)
+            self.plan = _plan(self._settings, count, self._times[0], subjects)
         plan = self.plan
         if self._may_switch:
             self._finder = SwitchFinder(self._motion, plan.subject_of, self._settings.clearance)

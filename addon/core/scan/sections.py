@@ -54,17 +54,6 @@ def share_of(sections: list[Section], index: int, count: int) -> list[Section]:
     return sections[index * len(sections) // count : (index + 1) * len(sections) // count]
 
 
-class ShareRecords(NamedTuple):
-    """Records of successive sections of a scan.
-
-    shape_count : Number of shapes in a sample of the scan.
-    scanners : tuple of ScannerRecords. Of bodies among themselves, then of each obstacle.
-    """
-
-    shape_count: int
-    scanners: tuple[ScannerRecords, ...]
-
-
 _WHOLE = 1e-6
 """Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
 
@@ -166,29 +155,32 @@ def _contacts_of(
 
 _Table = TypeVar("_Table", bound=Table)
 
-_INTEGERS = frozenset({"keys", "motion"})
-_MASKS = frozenset({"touched", "is_near", "has_moved"})
+_TYPES = {
+    **dict.fromkeys(("keys", "motion"), "<i8"),
+    **dict.fromkeys(("touched", "is_near", "has_moved"), "|b1"),
+}
+"""Types of the columns that are no numbers of float64."""
 
 
-def share_as_json(share: ShareRecords) -> dict[str, Any]:
-    """Convert records to plain data, exactly."""
+def share_as_json(records: Sequence[ScannerRecords]) -> dict[str, Any]:
+    """Convert the records of each scanner in successive sections to plain data, exactly."""
     scanners: list[dict[str, Any]] = []
-    for pairs, spans, has_moved in share.scanners:
+    for pairs, spans, has_moved in records:
         tables = {
             table: {name: _encoded(name, values) for name, values in vars(columns).items()}
             for table, columns in (("pairs", pairs), ("spans", spans))
         }
         scanners.append({**tables, "has_moved": _encoded("has_moved", has_moved)})
-    return {"shapeCount": share.shape_count, "scanners": scanners}
+    return {"scanners": scanners}
 
 
-def share_from_json(data: Any) -> ShareRecords:
+def share_from_json(data: Any) -> tuple[ScannerRecords, ...]:
     """Convert plain data to records.
 
     Raises InvalidShapeError: if it is not what `share_as_json` returns.
     """
     try:
-        return ShareRecords(int(data["shapeCount"]), tuple(map(_scanner_from_json, data["scanners"])))
+        return tuple(map(_scanner_from_json, data["scanners"]))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidShapeError(f"records of a scan: {error}") from None
 
@@ -207,16 +199,10 @@ def _table(kind: type[_Table], data: dict[str, Any]) -> _Table:
     return kind(*columns)
 
 
-def _type_of(name: str) -> str:
-    if name in _MASKS:
-        return "|b1"
-    return "<i8" if name in _INTEGERS else "<f8"
-
-
 def _encoded(name: str, values: NDArray[Any]) -> str:
-    return base64.b64encode(values.astype(_type_of(name)).tobytes()).decode()
+    return base64.b64encode(values.astype(_TYPES.get(name, "<f8")).tobytes()).decode()
 
 
 def _decoded(name: str, text: str) -> NDArray[Any]:
-    values = np.frombuffer(base64.b64decode(text, validate=True), dtype=_type_of(name)).copy()
+    values = np.frombuffer(base64.b64decode(text, validate=True), dtype=_TYPES.get(name, "<f8")).copy()
     return values.reshape(-1, 3) if name in VECTORS else values

@@ -24,7 +24,7 @@ from ..mesh.triangle_mesh import TriangleMesh
 from ..motion.motion import Motion
 from ..motion.samples import GRAZE, MOST_UNTIL_CONTACT, SHORTEST, SampledMotion
 from ..motion.steps import next_jumps
-from ..numeric.arrays import Bools, Floats, Ints, largest_component
+from ..numeric.arrays import Bools, Floats, Ints, chunks_by_cost, largest_component
 from ..numeric.spans import Spans
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import scaled
@@ -325,11 +325,10 @@ class Subdivision:
         cuts[has_jump] = np.nan
         cuts[has_jump, 0] = jumps[has_jump]
         costs = self._motion.costs[self._movers[:, pair]].mean(axis=0)
-        chunk_of = ((np.cumsum(costs) - costs) // _SPLIT_AT_ONCE).astype(np.int64)
-        starts = np.flatnonzero(np.diff(chunk_of)) + 1
+        chunks = chunks_by_cost(costs, _SPLIT_AT_ONCE)
         parts: list[tuple[Pieces, Ints]] = []
-        for chunk in np.split(np.arange(len(pair)), starts):
-            done = len(parts) / (len(starts) + 1)
+        for chunk in chunks:
+            done = len(parts) / len(chunks)
             yield _SHARING + (1 - _SHARING) * done if len(shared) else done
             parts.append(self._split(solved.take(chunk), cuts[chunk], has_jump[chunk]))
         every = parts[0][0]
@@ -515,14 +514,9 @@ def _shared_position(solved: Pieces) -> float:
     contacts, is_timed = solved.contacts, solved.is_timed
     enter = np.where(~solved.is_touching | (contacts.enter == 0) | is_timed, np.inf, contacts.enter)
     row = int(enter.argmin())
-    if np.isfinite(enter).sum() > _MANY_CONTACTS:
-        return 0.5
-    if np.isfinite(enter[row]):
-        time, margin = float(enter[row]), 1.5 * float(solved.uncertainty[row])
-        for split in (time - margin, time + margin):
-            if 0.1 < split < 0.9 and margin < 0.2:
-                return split
-        return 0.5
-    ends = contacts.leave[row] > 0 and not is_timed[row]
-    closest = float(contacts.leave[row] if ends else contacts.least_time[row])
-    return closest if 0.25 < closest < 0.75 else 0.5
+    first, second, third = split_positions(contacts.take([row]), solved.uncertainty[[row]], is_timed[[row]])[
+        0
+    ].tolist()
+    # Of quarters, the middle.
+    many = np.isfinite(enter).sum() > _MANY_CONTACTS
+    return 0.5 if many else (first if np.isnan(third) else second)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..distance.dispatch import Solid, separation, unsupported_pair, witness_points
 from ..mesh.meshes import Meshes
-from ..mesh.triangle_mesh import TriangleMesh
+from ..mesh.triangle_mesh import TriangleMesh, require_at_rest
 from ..numeric.arguments import LARGEST_LENGTH, as_number
 from ..numeric.arrays import Floats, Ints
 from ..numeric.batch import common_batch
@@ -291,7 +291,7 @@ def _method(
         elif isinstance(start, TriangleMesh):
             start.require_same(end)
         elif isinstance(start, Triangle):
-            meshes.require_at_rest(start, end)
+            require_at_rest(start, end, "triangles")
     flat = (math.prod(batch),)
     # A mesh has no batch.
     motion = [

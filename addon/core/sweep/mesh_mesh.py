@@ -45,7 +45,6 @@ from ..numeric.arrays import (
     power_of_two_scale,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING, GAP_ROUNDING
-from ..shapes.primitives import triangles_from_corners
 
 _MAX_STEPS = 101
 _SLOW_STEPS = 4
@@ -79,56 +78,52 @@ def first_impacts_of_triangles(
     clearance: Floats | float = 0.0,
     begin: Floats | float = 0.0,
     until: Floats | float = 1.0,
-    slack: Floats | float = 0.0,
     steps: range = _ALL_STEPS,
 ) -> tuple[Floats, Bools]:
     """First times in [begin, until] at which pairs of triangles are within `clearance`; NaN for never.
 
-    Never late. Early by no more than the time in which a gap of `slack` plus 1e-14 of the pair's size closes;
-    of 2**-26 of the size for edges that are nearly parallel, whose cross product is rounding. A pair that is
-    not within that gap after 100 steps is not resolved: it does not touch before that time.
+    Never late. Early by no more than the time in which a gap of 1e-14 of the pair's size closes; of 2**-26 of
+    the size for edges that are nearly parallel, whose cross product is rounding. A pair that is not within
+    that gap after 100 steps is not resolved: it does not touch before that time.
 
     a, b : MovingTriangles, (m,). Pairs of triangles, in one space and unit.
     clearance : (m,) float or float. Distance that counts as contact.
     begin : (m,) float or float. Times until which pairs are known to be disjoint.
     until : (m,) float or float. Last time that is searched.
-    slack : (m,) float or float. Gap beyond the clearance that counts as contact; a larger one takes fewer
-        steps.
     steps : Numbers of the steps to take, all by default. Pairs that the first ones do not resolve can be
         continued from their times on.
     Returns time : (m,) float64
     Returns is_resolved : (m,) bool. False where the pair may touch later than the time, or never.
     """
     count = len(a.start)
-    clearances, begins, ends, slacks = (
-        np.broadcast_to(np.asarray(each, dtype=np.float64), (count,))
-        for each in (clearance, begin, until, slack)
+    clearances, begins, ends = (
+        np.broadcast_to(np.asarray(each, dtype=np.float64), (count,)) for each in (clearance, begin, until)
     )
     time, is_resolved = np.full(count, np.nan), np.ones(count, dtype=bool)
     for start in range(0, count, _CHUNK_PAIRS):
         rows = slice(start, start + _CHUNK_PAIRS)
-        pairs = _TrianglePairs.of(a.take(rows), b.take(rows), clearances[rows], slacks[rows])
+        pairs = _TrianglePairs.of(a.take(rows), b.take(rows), clearances[rows])
         time[rows], is_resolved[rows] = _first_contacts(pairs, begins[rows], ends[rows], steps)
     return time, is_resolved
 
 
-def contact_normals(a: MovingTriangles, b: MovingTriangles, time: Floats) -> Floats:
-    """Contact normals: unit vectors from the first to the second triangle of pairs that touch.
+def contacts_of_triangles(a: MovingTriangles, b: MovingTriangles, time: Floats) -> WitnessPoints:
+    """Closest points of pairs of triangles that touch, and contact normals.
 
-    Disjoint triangles have the direction between their closest points. For triangles in contact it is the
-    axis with the largest gap just before, along which they approach fastest.
+    Of disjoint triangles the normal is the direction between their closest points. For triangles in contact
+    it is the axis with the largest gap just before, along which they approach fastest.
 
     a, b : MovingTriangles, (m,). Pairs of triangles.
     time : (m,) float64. Their times of contact.
-    Returns normal : (m, 3) float64
+    Returns contacts : WitnessPoints, (m, 3) each
     """
     first, second = a.at(time), b.at(time)
     size = np.maximum(np.abs(first - first[:, :1]), np.abs(second - first[:, :1])).max(axis=(1, 2))
-    witness = closest_points_triangle_triangle(triangles_from_corners(first), triangles_from_corners(second))
+    witness = closest_points_triangle_triangle(first, second)
     is_disjoint = np.abs(witness.on_b - witness.on_a).max(axis=1) > _MIN_DISTANCE * size
     before = a.at(time - _TIME_BEFORE), b.at(time - _TIME_BEFORE)
     normal = best_axis(*before, separating_axes(*before))[1]
-    return np.where(is_disjoint[:, None], witness.normal, normal)
+    return witness._replace(normal=np.where(is_disjoint[:, None], witness.normal, normal))
 
 
 class _TrianglePairs(Table, last=True):
@@ -136,8 +131,7 @@ class _TrianglePairs(Table, last=True):
 
     p, q : (3 coordinates, 3 corners, m) float64. Corners of both triangles.
     p_change, q_change : (3 coordinates, 3 corners, m) float64. Their changes over the interval.
-    clearance : (m,) float64. Gap that counts as contact.
-    contact_gap : (m,) float64. The clearance with slack and rounding errors.
+    clearance : (m,) float64. Gap that counts as contact, but for rounding errors.
     """
 
     p: Floats
@@ -145,17 +139,15 @@ class _TrianglePairs(Table, last=True):
     q: Floats
     q_change: Floats
     clearance: Floats
-    contact_gap: Floats
 
     @classmethod
-    def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: Floats, slack: Floats) -> _TrianglePairs:
+    def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: Floats) -> _TrianglePairs:
         corners = np.concatenate([a.start, a.end, b.start, b.end], axis=1)
         scale = power_of_two_scale(np.maximum(np.abs(corners).max(axis=(1, 2)), clearance))
         corners = corners / scale[:, None, None]
         corners = np.moveaxis(corners - corners[:, :1], 0, -1).swapaxes(0, 1)
         p, p_end, q, q_end = (np.ascontiguousarray(part) for part in np.split(corners, 4, axis=1))
-        distance = clearance / scale
-        return cls(p, p_end - p, q, q_end - q, distance, distance + slack / scale + GAP_ROUNDING)
+        return cls(p, p_end - p, q, q_end - q, clearance / scale)
 
     def at(self, time: Floats) -> _TrianglePairs:
         """Pairs at times (m,); the changes stay those of the whole interval."""
@@ -176,18 +168,18 @@ def _first_contacts(
         now = part.at(time[active])
         remaining = 1 - time[active]
         gap, step = _safe_steps(now, _feature_axes(now), remaining)
-        close = np.flatnonzero((gap <= part.contact_gap) | (step_number >= _SLOW_STEPS))
+        contact_gap = part.clearance + GAP_ROUNDING
+        close = np.flatnonzero((gap <= contact_gap) | (step_number >= _SLOW_STEPS))
         if len(close):
             # The gap along the line of closest points: -inf, which counts as contact, where these are too
             # close for a direction.
             near = now.take(close)
-            triangles = (triangles_from_corners(corners.T) for corners in (near.p, near.q))
-            along = closest_points_triangle_triangle(*triangles).normal.T[:, None]
+            along = closest_points_triangle_triangle(near.p.T, near.q.T).normal.T[:, None]
             axis = _Axes(along, np.zeros_like(along), np.zeros_like(along))
             gap[close], step[close] = np.maximum(
                 (gap[close], step[close]), _safe_steps(near, axis, remaining[close])
             )
-        touching = gap <= part.contact_gap
+        touching = gap <= contact_gap
         ends = touching | ((step_number == steps[-1]) & (remaining > 0))
         ended = active[ends]
         found[ended], is_resolved[ended] = time[ended], touching[ends]
@@ -285,14 +277,14 @@ def time_within_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, clearance
     Never late, and early only by what `first_impacts_of_triangles` is; NaN for never.
     """
     reach = clearance + np.maximum(a0.margin + b0.margin, a1.margin + b1.margin)
-    time = first_impacts_of_meshes(*moving_nodes((a0, a1), (b0, b1)), reach).time
+    time, _ = first_impacts_of_meshes(*moving_nodes((a0, a1), (b0, b1)), reach)
     apart = np.flatnonzero(~(time == 0))
     time[apart[are_inside(a0[apart], b0[apart])]] = 0.0
     return time
 
 
 def contacts_of_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, time: Floats) -> WitnessPoints:
-    """Closest points of meshes (m,) at their times of contact (m,), and normals: see `contact_normals`."""
+    """Closest points of meshes (m,) at their times of contact (m,): see `contacts_of_triangles`."""
     a, b = interpolated_meshes(a0, a1, time), interpolated_meshes(b0, b1, time)
     rows, limit = np.arange(len(time)), np.full(len(time), np.inf)
     _, nodes = closest_triangles(*moving_nodes((a, a), (b, b)), limit)
@@ -300,26 +292,8 @@ def contacts_of_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, time: Flo
     first, second = (
         MovingTriangles(*each.corners(rows, node)) for each, node in zip(moving, nodes, strict=True)
     )
-    witness = closest_points_triangle_triangle(
-        triangles_from_corners(first.at(time)), triangles_from_corners(second.at(time))
-    )
-    normal = contact_normals(first, second, time)
-    on_a, on_b = witness.on_a + normal * a.margin[:, None], witness.on_b - normal * b.margin[:, None]
-    return WitnessPoints(on_a, on_b, normal)
-
-
-class MeshImpacts(NamedTuple):
-    """First impacts of pairs of moving meshes (m,).
-
-    time : (m,) float64. In [0, 1]; NaN for never.
-    nodes : (2, m) int64. Nodes of the triangles that touch first; -1 for never.
-    is_resolved : (m,) bool. False if no contact is known there, only that there is none before: see
-        `first_impacts_of_triangles`.
-    """
-
-    time: Floats
-    nodes: Ints
-    is_resolved: Bools
+    on_a, on_b, normal = contacts_of_triangles(first, second, time)
+    return WitnessPoints(on_a + normal * a.margin[:, None], on_b - normal * b.margin[:, None], normal)
 
 
 def first_impacts_of_meshes(
@@ -327,27 +301,22 @@ def first_impacts_of_meshes(
     b: MovingNodes,
     clearance: Floats,
     begin: Floats | None = None,
-    slack: Floats | None = None,
     rows: Ints | None = None,
-) -> MeshImpacts:
+) -> tuple[Floats, Ints]:
     """First times in [begin, 1] at which the surfaces of pairs of moving meshes are within `clearance`.
 
-    Never late, and early by no more than `first_impacts_of_triangles` with that `slack`.
+    Never late, and early by no more than `first_impacts_of_triangles`.
 
     a, b : MovingNodes, (m,). The meshes, in one space and unit.
     clearance : (m,) float64. Distances that count as contact.
     begin : (m,) float64. Times until which the meshes are known to be disjoint; 0 by default.
-    slack : (m,) float64. Gaps beyond the clearance that count as contact, 0 by default; larger ones take
-        fewer steps.
     rows : (r,) int64. Pairs to solve; all by default.
+    Returns time : (m,) float64. NaN for never.
+    Returns nodes : (2, m) int64. Nodes of the triangles that touch first; -1 for never.
     """
-    nothing = np.zeros(len(clearance))
-    search = _ImpactSearch(
-        a, b, clearance, nothing if begin is None else begin, nothing if slack is None else slack
-    )
+    search = _ImpactSearch(a, b, clearance, np.zeros(len(clearance)) if begin is None else begin)
     search.run(np.arange(len(clearance)) if rows is None else rows)
-    is_never = search.nodes[0] < 0
-    return MeshImpacts(np.where(is_never, np.nan, search.best), search.nodes, search.best < search.unresolved)
+    return np.where(search.nodes[0] < 0, np.nan, search.best), search.nodes
 
 
 class _NodePairs(Table):
@@ -371,17 +340,11 @@ class _NodePairs(Table):
 
 
 class _ImpactSearch(MeshPairSearch):
-    """Search for the first impacts of moving meshes: see `first_impacts_of_meshes`.
+    """Search for the first impacts of moving meshes: see `first_impacts_of_meshes`."""
 
-    unresolved : (m,) float64. First times at which pairs of triangles are not resolved.
-    """
-
-    def __init__(
-        self, a: MovingNodes, b: MovingNodes, clearance: Floats, begin: Floats, slack: Floats
-    ) -> None:
+    def __init__(self, a: MovingNodes, b: MovingNodes, clearance: Floats, begin: Floats) -> None:
         super().__init__(a, b, np.full(len(clearance), _AFTER_END))
-        self._clearance, self._begin, self._gap = clearance, begin, slack
-        self.unresolved = np.full(len(clearance), np.inf)
+        self._clearance, self._begin = clearance, begin
         self._total_radius = a.radius_of_roots() + b.radius_of_roots()
 
     def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
@@ -394,7 +357,11 @@ class _ImpactSearch(MeshPairSearch):
         places = np.flatnonzero(low <= self.reached[row])
         pairs = _NodePairs(row, i, j, a0, radius_a, b0, radius_b, b1 - a1, wider).take(places)
         low = low[places]
-        for choose in (self._between, self._facing_a, self._facing_b):
+        for choose in (
+            self._between,
+            lambda left: self._a.facing(self._a.start, left.row, left.i),
+            lambda left: self._b.facing(self._b.start, left.row, left.j),
+        ):
             rows = np.flatnonzero(low <= self.reached[pairs.row])
             left = pairs.take(rows)
             low[rows] = np.maximum(low[rows], self._slab_entry_times(left, choose(left)))
@@ -409,12 +376,6 @@ class _ImpactSearch(MeshPairSearch):
         """Return unit vectors (n, 3) from the first nodes to the second ones."""
         spheres = pairs.a, pairs.radius_a, pairs.b, pairs.radius_b
         return normalized(offsets_between(self._a, self._b, pairs.row, (pairs.i, pairs.j), spheres)[0])
-
-    def _facing_a(self, pairs: _NodePairs) -> Floats:
-        return self._a.facing(self._a.start, pairs.row, pairs.i)
-
-    def _facing_b(self, pairs: _NodePairs) -> Floats:
-        return self._b.facing(self._b.start, pairs.row, pairs.j)
 
     def _slab_entry_times(self, pairs: _NodePairs, direction: Floats) -> Floats:
         """Find times (n,) before which nodes (n,) are farther apart along a direction than they may be.
@@ -449,12 +410,11 @@ class _ImpactSearch(MeshPairSearch):
         begin = np.maximum(low, self._begin[row])
         steps = range(_SLOW_STEPS) if is_quick else range(_SLOW_STEPS, _MAX_STEPS)
         time, is_resolved = first_impacts_of_triangles(
-            first, second, self._clearance[row], begin, self.best[row], self._gap[row], steps
+            first, second, self._clearance[row], begin, self.best[row], steps
         )
-        if is_quick:
-            return np.where(is_resolved, time, np.nan), np.where(is_resolved, np.nan, time)
-        np.minimum.at(self.unresolved, row[~is_resolved], time[~is_resolved])
-        return time, np.full(len(row), np.nan)
+        # What the last steps do not resolve may touch from there on.
+        is_slow = ~is_resolved & is_quick
+        return np.where(is_slow, np.nan, time), np.where(is_slow, time, np.nan)
 
 
 def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:

@@ -81,7 +81,7 @@ def time_of_impact_sphere_obb(
 
 
 def advance(
-    boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_end: Floats, is_rounded: bool = False
+    boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_end: Floats, is_rounded: bool
 ) -> tuple[Floats, Ints]:
     """Advance pairs of boxes, with a radius around them, to contact.
 

@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distance.sphere import overlaps_sphere_triangle, scatter_min, separation_sphere_triangle
-from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import (
     CHUNK_ROWS,
@@ -76,44 +75,29 @@ def entry_times_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle, norm
     Returns time : (n,) float64. In [0, 1]; NaN for never.
     """
     times = np.full(a0.shape, np.nan)
-    for rows in _may_touch(a0, a1, triangle, normal):
-        times[rows] = _entry_times(a0[rows], a1[rows], triangle[rows], normal[rows])
+    for start in range(0, len(times), CHUNK_ROWS):
+        rows = slice(start, start + CHUNK_ROWS)
+        near = start + np.flatnonzero(_may_touch(a0[rows], a1[rows], triangle[rows], normal[rows]))
+        if len(near):
+            times[near] = _entry_times(a0[near], a1[near], triangle[near], normal[near])
     return times
 
 
-def require_at_rest(start: Triangle, end: Triangle) -> None:
-    """Raise InvalidShapeError unless both samples of triangles are equal."""
-    same_side = start.one_sided == end.one_sided
-    if not (same_side and all(np.array_equal(getattr(start, k), getattr(end, k)) for k in "abc")):
-        raise InvalidShapeError("triangles: the two samples differ; hold them still and move the other shape")
-
-
-def _may_touch(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> list[Ints]:
-    """Rows of pairs (n,) whose sphere does not stay on one side of the plane, an array for each chunk."""
-    candidates = []
-    for start in range(0, len(a0.radius), CHUNK_ROWS):
-        rows = slice(start, start + CHUNK_ROWS)
-        corner, n = triangle.a[rows], normal[rows]
-        p, end, r, r_end = (
-            a0.center[rows] - corner,
-            a1.center[rows] - corner,
-            a0.radius[rows],
-            a1.radius[rows],
-        )
-        h, h_end = dot(p, n), dot(end, n)
-        # Because the normal of a thin triangle is inaccurate, its corners may be at different heights.
-        heights = dot(triangle.b[rows] - corner, n), dot(triangle.c[rows] - corner, n)
-        top, bottom = np.maximum(np.maximum(*heights), 0), np.minimum(np.minimum(*heights), 0)
-        # Overlaps at the ends are decided with rounding errors of the coordinates.
-        slack = 2 * GAP_ROUNDING * np.max([np.abs(x).max(axis=-1) for x in (p, end, corner)], axis=0)
-        is_disjoint = np.minimum(h - r, h_end - r_end) > top + slack
-        is_disjoint |= np.maximum(h + r, h_end + r_end) < bottom - slack
-        if triangle.one_sided:
-            is_disjoint |= np.maximum(h, h_end) < -slack
-        near = np.flatnonzero(~is_disjoint)
-        if len(near):
-            candidates.append(start + near)
-    return candidates
+def _may_touch(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> Bools:
+    """Mask of pairs (n,) whose sphere does not stay on one side of the plane."""
+    corner, r, r_end = triangle.a, a0.radius, a1.radius
+    p, end = a0.center - corner, a1.center - corner
+    h, h_end = dot(p, normal), dot(end, normal)
+    # Because the normal of a thin triangle is inaccurate, its corners may be at different heights.
+    heights = dot(triangle.b - corner, normal), dot(triangle.c - corner, normal)
+    top, bottom = np.maximum(np.maximum(*heights), 0), np.minimum(np.minimum(*heights), 0)
+    # Overlaps at the ends are decided with rounding errors of the coordinates.
+    slack = 2 * GAP_ROUNDING * np.max([np.abs(x).max(axis=-1) for x in (p, end, corner)], axis=0)
+    is_disjoint = np.minimum(h - r, h_end - r_end) > top + slack
+    is_disjoint |= np.maximum(h + r, h_end + r_end) < bottom - slack
+    if triangle.one_sided:
+        is_disjoint |= np.maximum(h, h_end) < -slack
+    return np.asarray(~is_disjoint)
 
 
 def _entry_times(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> Floats:
@@ -169,15 +153,15 @@ class _RelativeMotion(NamedTuple):
             time_tolerance = GAP_ROUNDING * (1 + largest / scale) / np.abs(h_end - h)
         return cls(p, end, normalized(sides), length(sides), normal, r, r_end, h, h_end, time_tolerance)
 
-    def relative_to_edge(self, k: int | slice) -> tuple[Floats, Floats, Floats, Floats]:
-        """Center relative to the line of edge `k`: perpendicular (..., 3) and along (...), at both ends."""
-        p, end, u = self.p[k], self.end[k], self.u[k]
-        along, along_end = dot(p, u), dot(end, u)
-        return p - along[..., None] * u, end - along_end[..., None] * u, along, along_end
+    def relative_to_edges(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Center relative to the edges: perpendicular (3, ..., 3) and along (3, ...), at both ends."""
+        along, along_end = dot(self.p, self.u), dot(self.end, self.u)
+        across, across_end = self.p - along[..., None] * self.u, self.end - along_end[..., None] * self.u
+        return across, across_end, along, along_end
 
     def edge_entry_times(self) -> Floats:
         """First times (3, n) at which the spheres reach an edge between its ends; NaN for never."""
-        across, across_end, along, along_end = self.relative_to_edge(slice(None))
+        across, across_end, along, along_end = self.relative_to_edges()
         reach, reach_end = (np.broadcast_to(r + GAP_ROUNDING, along.shape) for r in (self.r, self.r_end))
         time = entry_time_within_reach(Exact(across), Exact(across_end), Exact(reach), Exact(reach_end))
         position = along * (1 - time) + along_end * time
@@ -250,19 +234,20 @@ def _closest_time_candidates(motion: _RelativeMotion, one_sided: bool) -> Floats
     constant for a while, over the face or along an edge, the candidate is when that begins.
     """
     s = motion.r_end - motion.r
-    minima = [time_of_minimum_gap(p, end - p, s) for p, end in zip(motion.p, motion.end, strict=True)]
     through = _zero_crossing(motion.h, motion.h_end)
     # Slightly before and after the plane, so that one of them is in front of it in spite of rounding.
     about = [through - motion.time_tolerance, through + motion.time_tolerance] if one_sided else [through]
-    crossings = [np.zeros_like(s), np.ones_like(s), *np.clip(about, 0, 1)]
-    for k in range(3):
-        across, across_end, along, along_end = motion.relative_to_edge(k)
-        minima.append(time_of_minimum_gap(across, across_end - across, s))
-        beyond = along - motion.lengths[k], along_end - motion.lengths[k]
-        crossings += [_zero_crossing(along, along_end), _zero_crossing(*beyond)]
-        inward = cross(motion.normal, motion.u[k])
-        crossings.append(_zero_crossing(dot(across, inward), dot(across_end, inward)))
-    return np.stack([*crossings, *minima])
+    across, across_end, along, along_end = motion.relative_to_edges()
+    inward = cross(motion.normal, motion.u)
+    ends = np.zeros_like(s), np.ones_like(s)
+    of_features = (
+        time_of_minimum_gap(motion.p, motion.end - motion.p, s),
+        time_of_minimum_gap(across, across_end - across, s),
+        _zero_crossing(along, along_end),
+        _zero_crossing(along - motion.lengths, along_end - motion.lengths),
+        _zero_crossing(dot(across, inward), dot(across_end, inward)),
+    )
+    return np.concatenate([np.stack([*ends, *np.clip(about, 0, 1)]), *of_features])
 
 
 def _zero_crossing(start: Floats, end: Floats) -> Floats:

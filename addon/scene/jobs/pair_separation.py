@@ -151,7 +151,7 @@ class _PairShapes:
         if sample.present is not None:
             is_present = np.logical_and.reduce(sample.present, axis=1)
         if meshes := obstacles.for_scan:
-            local = ObstacleSpace.of_obstacle(0, meshes[0]).to_local(sample, None).shapes
+            local = ObstacleSpace(0, meshes[0]).to_local(sample, None).shapes
             return cls(local[:, :-1], meshes[0].mesh, is_present)
         owners: Ints = np.arange(2) if motion.owners is None else motion.owners
         first, second = np.flatnonzero(owners == 0), np.flatnonzero(owners == 1)

@@ -13,7 +13,8 @@ import bpy
 
 from ...core import InvalidShapeError
 from ...core.messages import message
-from ...core.scan.sections import ShareRecords, sections_of, share_as_json, share_from_json
+from ...core.scan.pair_cache import ScannerRecords
+from ...core.scan.sections import sections_of, share_as_json, share_from_json
 from ...formats import Skipped, extension_version
 from ..blender.animated import Simulations
 from ..blender.frames import sample_times
@@ -145,7 +146,7 @@ class ScanShare(NamedTuple):
     share_count: int
     identity: str
     refusal: str = ""
-    records: ShareRecords | None = None
+    records: tuple[ScannerRecords, ...] | None = None
     skips: tuple[SkipEvent, ...] = ()
     times: tuple[float, ...] = ()
     played: Mapping[int, str] = MappingProxyType({})
@@ -215,7 +216,7 @@ def identity_of(subjects: Sequence[Subject], settings: ContactSettings, times: S
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def joinable_records(shares: Sequence[ScanShare], identity: str) -> list[ShareRecords]:
+def joinable_records(shares: Sequence[ScanShare], identity: str) -> list[tuple[ScannerRecords, ...]]:
     """Return the records of all shares. Raises SceneError if one is of another scan."""
     for number, share in enumerate(shares):
         is_same_scan = share.identity == identity and share.times == shares[0].times

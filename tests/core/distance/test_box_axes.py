@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core import Obb, separation
-from addon.core.distance.obb import axis_gap_and_axis, gap_along_axis, separation_and_axis
+from addon.core.distance.obb import gap_along_axis, separation_and_axis
 from tests.core.scenes import axis_rotation, rotation_3_4_5
 
 TURNS = [np.eye(3), rotation_3_4_5(0) @ rotation_3_4_5(2)]
@@ -28,8 +28,8 @@ def boxes(offset, turn) -> tuple[Obb, Obb]:
 @pytest.mark.parametrize("turn", TURNS)
 def test_boxes_apart_at_a_face_have_the_gap_along_its_normal(turn):
     a, b = boxes([20, 1, 1], turn)
-    for method in (separation_and_axis, axis_gap_and_axis):
-        gap, axis = method(a, b)
+    for along_axes in (False, True):
+        gap, axis = separation_and_axis(a, b, along_axes)
         assert gap == pytest.approx([12], rel=1e-14)
         np.testing.assert_allclose(axis, [turn @ [1, 0, 0]], atol=1e-15)
     assert gap_along_axis(axis, a, b) == pytest.approx([12], rel=1e-14)
@@ -46,7 +46,7 @@ def test_boxes_apart_at_a_corner_have_their_distance_along_the_line_between_the_
     np.testing.assert_allclose(axis, [turn @ [3, 4, 12] / 13], atol=1e-15)
     assert gap_along_axis(axis, a, b) == pytest.approx([13], rel=1e-14)
     # No candidate axis has that direction; the largest gap of them is along Z.
-    gap, axis = axis_gap_and_axis(a, b)
+    gap, axis = separation_and_axis(a, b, along_axes=True)
     assert gap == pytest.approx([12], rel=1e-14)
     np.testing.assert_allclose(axis, [turn @ [0, 0, 1]], atol=1e-15)
 
@@ -54,8 +54,8 @@ def test_boxes_apart_at_a_corner_have_their_distance_along_the_line_between_the_
 @pytest.mark.parametrize("turn", TURNS)
 def test_overlapping_boxes_have_the_negative_depth_along_the_shallowest_axis(turn):
     a, b = boxes([1, -5, 2], turn)
-    for method in (separation_and_axis, axis_gap_and_axis):
-        gap, axis = method(a, b)
+    for along_axes in (False, True):
+        gap, axis = separation_and_axis(a, b, along_axes)
         assert gap == pytest.approx([-3], rel=1e-14)
         np.testing.assert_allclose(axis, [turn @ [0, -1, 0]], atol=1e-15)
     assert gap_along_axis(axis, a, b) == pytest.approx([-3], rel=1e-14)
@@ -72,8 +72,8 @@ def test_crossing_edges_have_their_gap_along_the_axis_across_both(axes):
     # Each ridge is 3 * (0.8 + 0.6) from its center.
     a = Obb([OFFSET], [half[0]], turns[0][None])
     b = Obb([OFFSET + direction * (8.4 + 5)], [half[1]], turns[1][None])
-    for method in (separation_and_axis, axis_gap_and_axis):
-        gap, axis = method(a, b)
+    for along_axes in (False, True):
+        gap, axis = separation_and_axis(a, b, along_axes)
         assert gap == pytest.approx([5], rel=1e-13)
         np.testing.assert_allclose(axis, [direction], atol=1e-14)
     assert gap_along_axis(axis, a, b) == pytest.approx([5], rel=1e-13)
@@ -98,7 +98,7 @@ def test_many_boxes_have_the_results_of_each_alone():
     distances = np.linspace(9, 30, 5000)
     a, b = boxes([0, 0, 0], np.eye(3))
     b = Obb(b.center + distances[:, None] * [1, 0, 0], b.half_extents, b.rotation)
-    for method in (separation_and_axis, axis_gap_and_axis):
-        gap, axis = method(a, b)
+    for along_axes in (False, True):
+        gap, axis = separation_and_axis(a, b, along_axes)
         np.testing.assert_allclose(gap, distances - 8, rtol=0, atol=1e-13)
         np.testing.assert_allclose(axis, np.tile([1, 0, 0], (5000, 1)), atol=1e-15)

@@ -9,16 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from addon.core.distance.mesh_mesh import (
-    best_axis,
-    closest_points_triangle_triangle,
-    separating_axes,
-    separation_triangle_triangle,
-)
-from addon.core.errors import InvalidShapeError
+from addon.core.distance.mesh_mesh import best_axis, separating_axes
 from addon.core.shapes import Triangle
 from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import exact, meshes
+from tests.core.mesh.triangle_pairs import closest_points_triangle_triangle, separation_triangle_triangle
 from tests.tiers import times
 
 SIDES = ((0, 1), (1, 2), (2, 0))
@@ -264,12 +259,6 @@ def test_results_have_the_broadcast_batch_shape():
     assert closest_points_triangle_triangle(a[2, 0], b[1234]).on_b.shape == (3,)
     assert separation_triangle_triangle(b[:0], b[:0]).shape == (0,)
     assert closest_points_triangle_triangle(b[:0], b[:0]).on_a.shape == (0, 3)
-
-
-def test_batches_that_do_not_broadcast_raise():
-    triangles = triangles_from_corners(np.zeros((3, 3, 3)))
-    with pytest.raises(InvalidShapeError, match=r"^triangles: .*do not broadcast"):
-        separation_triangle_triangle(triangles, triangles[:2])
 
 
 def test_gap_along_best_axis_is_exact_far_from_origin():

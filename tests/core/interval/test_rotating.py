@@ -78,8 +78,7 @@ def test_least_separation_matches_dense_samples(most_turn):
     count = times(150, 100, full=300)
     pairs = PairMotion(*random_boxes(3, 300, most_turn, count))
     sampled = motions.separation_at(list(pairs), np.broadcast_to(MOMENTS, (len(MOMENTS), count)))
-    never = np.full(count, np.nan)
-    least, time = minimum_separation_of_rotating(pairs, never, never, np.full(count, np.inf))
+    least, time = minimum_separation_of_rotating(pairs, contact_bounds(pairs), np.full(count, np.inf))
     np.testing.assert_allclose(motions.separation_at(list(pairs), time), least, rtol=0, atol=1e-12)
     # Where corners move linearly, the separation is convex and its minimum is found.
     reach = sum(np.linalg.norm(np.maximum(*ends), axis=-1) for ends in halves(pairs))

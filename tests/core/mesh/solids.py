@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from addon.core.distance.mesh_mesh import separation_triangle_triangle
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import meshes
+from tests.core.mesh.triangle_pairs import separation_triangle_triangle
 
 _NEXT = [1, 2, 0]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import TriangleMesh, meshes_overlap
-from addon.core.mesh.containment import ClosedSurface
+from addon.core.mesh.containment import ClosedSurface, ConnectedComponents
 from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import meshes
 from tests.tiers import times
@@ -15,7 +15,7 @@ CUBE = meshes.cube()
 
 
 def is_inside(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    return ClosedSurface.of(corners).contains(points)
+    return ClosedSurface.of(corners, ConnectedComponents.of(corners)).contains(points)
 
 
 def closed_torus(nu: int = 20, nv: int = 10) -> np.ndarray:

@@ -303,9 +303,9 @@ def test_nodes_hold_their_triangles_in_spheres_and_boxes(family, deforms):
     moving, children = moving_nodes((batch, batch), (batch, batch))[0], mesh.nodes
     every = np.arange(len(children.first_child))
     moving.fit(np.zeros_like(every), every)
-    rows = moving.pool.bounds.row
+    rows = moving.pool.row
     assert (rows >= 0).all()
-    nodes = FittedNodes._make(column[rows] for column in moving.pool.bounds.fitted)
+    nodes = FittedNodes._make(column[rows] for column in moving.pool.fitted)
     held: dict[int, np.ndarray] = {}
     for node in reversed(range(len(nodes.radius))):
         first = children.first_child[node]

@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from addon.core.distance.mesh_mesh import separation_triangle_triangle
 from addon.core.shapes.primitives import triangles_from_corners
 from addon.core.sweep import mesh_mesh
-from addon.core.sweep.mesh_mesh import MovingTriangles, contact_normals, first_impacts_of_triangles
+from addon.core.sweep.mesh_mesh import MovingTriangles, contacts_of_triangles, first_impacts_of_triangles
 from tests.core import meshes
+from tests.core.mesh.triangle_pairs import separation_triangle_triangle
 from tests.tiers import times
 
 POSES = times(15, full=30)
@@ -246,16 +246,6 @@ def test_contact_at_the_end_is_found_by_a_search_that_begins_there():
     assert first_impacts_of_triangles(still, falling, begin=1.0) == (np.ones(1), np.ones(1, dtype=bool))
 
 
-@pytest.mark.parametrize("scale", [2.0**-40, 1.0, 2.0**40])
-def test_slack_is_a_length(scale):
-    # A fall of 6 from height 3: with a slack of 0.6 contact counts from height 0.6 on.
-    pair = (
-        MovingTriangles(moving.start * scale, moving.end * scale)
-        for moving in dropped([[0, 0, 3], [1, 0, 5], [0, 1, 4]], 6.0, 1)
-    )
-    assert 0.4 - 1e-12 <= first_impacts_of_triangles(*pair, slack=0.6 * scale)[0][0] <= 0.5
-
-
 def test_coplanar_triangles_touch_or_pass():
     still = MovingTriangles(*[np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]])] * 2)
     start = np.array([[[5.0, 0.2, 0], [6, 0.2, 0], [5, 0.4, 0]]])
@@ -279,8 +269,8 @@ def test_contact_normal_is_direction_of_approach():
     still, falling = dropped([[0, 0, 3], [1, 0, 3], [0, 1, 3]], 6.0)
     up = meshes.random_poses(POSES, 5.0, 7)[:, :3, 2]
     found = times_of(still, falling)
-    np.testing.assert_allclose(contact_normals(still, falling, found), up, atol=1e-7)
-    np.testing.assert_allclose(contact_normals(falling, still, found), -up, atol=1e-7)
+    np.testing.assert_allclose(contacts_of_triangles(still, falling, found).normal, up, atol=1e-7)
+    np.testing.assert_allclose(contacts_of_triangles(falling, still, found).normal, -up, atol=1e-7)
     # At the contact they share an edge too, so only the direction of the fall determines the normal.
     adjacent = MovingTriangles(
         np.array([[[8.0, -4, 2], [-4, 8, 2], [9, 9, 2]]]),
@@ -289,7 +279,7 @@ def test_contact_normal_is_direction_of_approach():
     flat = MovingTriangles(FLAT[None], FLAT[None])
     time = times_of(flat, adjacent)
     np.testing.assert_allclose(time, 0.5)
-    np.testing.assert_allclose(contact_normals(flat, adjacent, time), [[0, 0, 1]], atol=1e-7)
+    np.testing.assert_allclose(contacts_of_triangles(flat, adjacent, time).normal, [[0, 0, 1]], atol=1e-7)
 
 
 @pytest.mark.parametrize("size", [1e-5, 1.0, 1e5])
@@ -303,7 +293,9 @@ def test_contact_normal_at_a_clearance_is_direction_between_closest_corners(size
         corners[:1] - np.array([[0, 0, 0], [-1, -2, 0.5], [-1, 0.5, -2]]) * size + direction * distance * size
     )
     pair = (MovingTriangles(x[None], x[None]) for x in (corners, other))
-    np.testing.assert_allclose(contact_normals(*pair, np.ones(1)), [direction], rtol=0, atol=1e-7)
+    np.testing.assert_allclose(
+        contacts_of_triangles(*pair, np.ones(1)).normal, [direction], rtol=0, atol=1e-7
+    )
 
 
 @pytest.mark.smoke

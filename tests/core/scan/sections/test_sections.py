@@ -271,7 +271,7 @@ def test_adaptive_contacts_over_cuts_begin_and_end_within_a_thousandth():
         lambda data: data["scanners"][0]["pairs"].update(least="not base64"),
         lambda data: data["scanners"][0]["pairs"].update(least="AAAA"),
         lambda data: data["scanners"][0]["spans"].update(enter=""),
-        lambda data: data.update(shapeCount="x"),
+        lambda data: data.update(scanners="x"),
         lambda data: data["scanners"].append(7),
     ],
 )
