@@ -27,11 +27,11 @@ class Progress(NamedTuple):
     Attributes
     ----------
     done, total : int
-        Samples evaluated, in the phase "frames", and in the phase "meshes", which tests contacts on meshes;
-        thousandths of the whole job in the others, which follow one another.
+        Samples evaluated, in the phase "frames"; thousandths of the whole job in the others, which follow one
+        another.
     time : float
         Of the latest sample, in frames.
-    phase : {"frames", "meshes", "reading", "fitting", "writing"}
+    phase : {"frames", "reading", "fitting", "writing"}
     part : float or None
         Part of the job that is done, where it is known better than by `done`.
     """
@@ -39,7 +39,7 @@ class Progress(NamedTuple):
     done: int
     total: int
     time: float
-    phase: Literal["frames", "meshes", "reading", "fitting", "writing"] = "frames"
+    phase: Literal["frames", "reading", "fitting", "writing"] = "frames"
     part: float | None = None
 
     @property
