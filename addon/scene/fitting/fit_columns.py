@@ -232,7 +232,7 @@ class PosedVertices(NamedTuple):
         return PosedVertices(self.subjects[entries], [self.points[k] for k in entries], self.linear[entries])
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """Axis (3,) of a subject in its space, and a point (3,) of the line of a capsule: its search takes a
     hundred times as long as a fit along a line.
     """
@@ -249,11 +249,7 @@ class AxialFits:
 
     def __init__(self, shape: DrawnShape) -> None:
         self._shape = shape
-        self.found: dict[int, _Line] = {}
-
-    def set_axis(self, subject: int, axis: Floats) -> None:
-        """Set the axis (3,) of a subject that was not fitted yet, in its space."""
-        self.found[subject] = _Line(axis)
+        self.found: dict[int, Line] = {}
 
     def fit(self, every: PosedVertices, radii: Floats) -> Shape:
         """Fit shapes to subjects under the linear parts of their matrices, without translation and padding.
@@ -310,7 +306,7 @@ class AxialFits:
         point = None
         if isinstance(shape, Capsule):
             point = np.linalg.solve(matrix, shape.center).astype(np.float64)
-        self.found[subject] = _Line(axis, point)
+        self.found[subject] = Line(axis, point)
 
 
 def _moved(fit: tuple[Floats, Any] | None, matrix: Floats) -> Any:

@@ -56,7 +56,7 @@ class VertexStacks:
         return Aabb.unchecked(low, high)
 
     def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
-        """See `FitCache.kinks`."""
+        """See `WorldBoxes.kinks`."""
         result, changed = np.zeros(len(subjects)), np.flatnonzero((begin != end).any(axis=(1, 2)))
         owners, begin, end = np.tile(subjects[changed], 2), begin[changed], end[changed]
         ends = np.concatenate([begin, end])

@@ -420,7 +420,7 @@ class LiveSubjects:
         if now.fit is not fit_before and now.fit != fit_before:
             if replace(now.fit, padding=fit_before.padding) == fit_before:
                 for fits in self._fits.values():
-                    fits.set_padding(index, now.fit.padding)
+                    fits.padding[index] = now.fit.padding
             else:
                 self._fits.clear()
         self._known[index] = now

@@ -313,7 +313,7 @@ class SceneMotion:
         trees: dict[int, TreeVertices] = {}
         if self.shape == "spheres":
             for index in np.unique(owners[kept]).tolist():
-                geometry, groups = sources[index].geometry, self._fits.groups_of(index)
+                geometry, groups = sources[index].geometry, self._fits.groups[index]
                 linear, padding = geometry.matrix[:3, :3], sources[index].fit.padding
                 trees[index] = TreeVertices(geometry.points, linear, groups, padding)
         offsets = np.zeros((len(self._all), 3))
@@ -434,7 +434,7 @@ class SceneMotion:
         every = np.union1d(subjects, self._obstacles.indices)
         parts, is_wanted = np.flatnonzero(np.isin(self._fits.owners, every)), None
         # A subject is absent as soon as one of its parts vanishes.
-        if shapes is not None and not self._fits.shrinks.any():
+        if shapes is not None and not (self._fits.padding < 0).any():
             is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
             is_wanted[shapes] = True
         reading = reading or self.sources.read(time, every)
@@ -496,7 +496,7 @@ class SceneMotion:
             items = {full_name_of(item): item for item in bpy.data.objects}
             for subject, name in self.reader.animated_paddings.items():
                 if name in items:
-                    self._fits.set_padding(subject, object_padding(items[name]))
+                    self._fits.padding[subject] = object_padding(items[name])
         for key in reading.unknown:
             if self.skips.log_late_arrival(key, reading.time) and key[2]:
                 self.arrived.add(key)
