@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 
@@ -31,23 +31,13 @@ class Skip(NamedTuple):
     reason: str | None
 
 
-class SkipEvent(NamedTuple):
-    """An entry of a `SkipLog`: a subject that is skipped, or an instance that appears.
-
-    name, reason : of the subject
-    key : of an instance that appears at a time; None for a subject
-    """
-
-    name: str
-    reason: str
-    key: InstanceKey | None
-    time: float
+SkipEvent: TypeAlias = Skip | tuple[InstanceKey, float]
 
 
 class SkipLog:
     """Records why subjects are skipped, by their indices.
 
-    events : All entries, in order.
+    events : All entries, in order: subjects that are skipped, and instances that appear, with the time.
     accepts : Returns whether an instance that was not there at first would have been a subject.
     known : Instances that are visible at the first frame. One that is no subject was skipped for a reason
         that is reported elsewhere.
@@ -74,27 +64,24 @@ class SkipLog:
 
     def log(self, skips: Iterable[Skip]) -> None:
         """Record the subjects that samples are without."""
-        for subject, time, reason in skips:
-            if self._names[subject] in self._reasons:
+        for skip in skips:
+            name, reason = self._names[skip.subject], skip.reason
+            if name in self._reasons:
                 continue
+            self.events.append(skip)
             if reason is None:
-                text = message("not present at frame {frame:g}: skipped while absent", frame=time)
+                text = message("not present at frame {frame:g}: skipped while absent", frame=skip.time)
             else:
-                text = message("skipped at frame {frame:g}: {reason}", frame=time, reason=reason)
-            self._set_reason(self._names[subject], text)
+                text = message("skipped at frame {frame:g}: {reason}", frame=skip.time, reason=reason)
+            self._reasons[name] = text
 
     def take_over(self, events: Sequence[SkipEvent]) -> None:
         """Add the entries of another log of the same subjects, which continues this one."""
         for event in events:
-            if event.key is None:
-                self._set_reason(event.name, event.reason)
+            if isinstance(event, Skip):
+                self.log([event])
             else:
-                self.log_late_arrival(event.key, event.time)
-
-    def _set_reason(self, name: str, reason: str) -> None:
-        if name not in self._reasons:
-            self._reasons[name] = reason
-            self.events.append(SkipEvent(name, reason, None, 0.0))
+                self.log_late_arrival(*event)
 
     def log_late_arrival(self, key: InstanceKey, time: float) -> bool:
         """Record an instance that appears after the first frame, and so is not tested.
@@ -106,7 +93,7 @@ class SkipLog:
         self.known.add(key)
         if not self.accepts(key):
             return False
-        self.events.append(SkipEvent("", "", key, time))
+        self.events.append((key, time))
         owner, name, indices = key
         shown = f"{owner}/{name}" if indices else name
         if shown in self._reasons and shown not in self._late:
@@ -159,16 +146,22 @@ def share_as_text(share: ScanShare) -> str:
     return json.dumps(fields)
 
 
+def _skip_event(data: Sequence[Any]) -> SkipEvent:
+    """Convert an entry of a log from JSON."""
+    if len(data) == 2:
+        (owner, name, indices), time = data
+        return (str(owner), str(name), tuple(indices)), float(time)
+    subject, time, reason = data
+    return Skip(int(subject), float(time), reason and str(reason))
+
+
 def share_from_text(text: str) -> ScanShare:
     """Convert JSON to a share. Raises InvalidShapeError for anything else."""
     try:
         data = json.loads(text)
         if data["format"] != _FORMAT:
             raise ValueError(f"format {data['format']!r}")
-        skips = tuple(
-            SkipEvent(str(name), str(reason), key and (str(key[0]), str(key[1]), tuple(key[2])), float(time))
-            for name, reason, key, time in data["skips"]
-        )
+        skips = tuple(map(_skip_event, data["skips"]))
         records = data["records"] and share_from_json(data["records"])
         numbers = int(data["number"]), int(data["share_count"])
         times = tuple(map(float, data["times"]))
