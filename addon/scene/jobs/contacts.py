@@ -236,7 +236,7 @@ class ContactJob:
         yield begun
         if motion.shape in SHAPES_OF_SCANS:
             fitted = yield from converted(motion.fitted(), lambda _: begun)
-            bounds = replace(bounds, scanned_shapes=ScannedShapes(motion.shape, fitted, len(subjects)))
+            bounds = replace(bounds, scanned_shapes=ScannedShapes(motion.shape, *fitted))
         scan = replace(
             pairs.settings,
             clearance=settings.clearance,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from copy import copy, deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -40,22 +40,6 @@ from .skin_poses import SkinPoses
 
 _MOST_SHAPES = float(1 << 15)
 """Shapes that are computed together: more would block the window."""
-
-
-class FittedShapes(NamedTuple):
-    """Shapes of n subjects in world space, as they were when they were read.
-
-    parts : Shape, batch (N,)
-    owners : (N,) int. Subject that each is part of; the parts of a subject are adjacent. Subjects that are
-        not tested, or as triangle meshes, have none.
-    offsets : (n, 3) float64. Where the origins of the subjects are.
-    trees : By the index of each subject, if the parts are the leaves of sphere trees.
-    """
-
-    parts: Any
-    owners: Ints
-    offsets: Floats
-    trees: Mapping[int, TreeVertices]
 
 
 class SceneMotion:
@@ -300,8 +284,11 @@ class SceneMotion:
                 self._fits.keep_frames()
             yield
 
-    def fitted(self) -> Generator[None, None, FittedShapes]:
-        """Fit all subjects as `fitting` does, and return the shapes around them as they were read."""
+    def fitted(self) -> Generator[None, None, tuple[Any, Ints, Floats, Mapping[int, TreeVertices]]]:
+        """Fit all subjects as `fitting` does, and return the shapes around them as they were read.
+
+        Returns parts, owners, offsets and trees, as `ScannedShapes` of `scene.jobs` has them.
+        """
         sources = dict(self._unfitted)
         yield from self.fitting()
         subjects = np.array(sorted(sources), dtype=np.int64)
@@ -318,7 +305,7 @@ class SceneMotion:
                 trees[index] = TreeVertices(geometry.points, linear, groups, padding)
         offsets = np.zeros((len(self._all), 3))
         offsets[subjects] = matrices[:, :3, 3]
-        return FittedShapes(shapes[kept], owners[kept], offsets, trees)
+        return shapes[kept], owners[kept], offsets, trees
 
     def restart(self) -> None:
         """See `Sampler`: subjects that may deform are fitted again at the next sample of each."""
