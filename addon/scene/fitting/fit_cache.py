@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,13 +49,13 @@ from .fit import (
 from .fit_columns import (
     MAX_RESIDUAL,
     PLACES,
-    AxialFits,
     FitColumns,
     Line,
     Motions,
     PosedVertices,
     Rows,
     are_nearly_flat,
+    fit_along_lines,
     inverses_or_zeros,
     matrix_products,
     rotations_of_flat,
@@ -97,6 +97,7 @@ class FitCache:
     owners : (N,) int. Subject that each part belongs to.
     has_parts : Whether any subject may have more or fewer parts than one.
     groups : Vertices of the parts of each subject, by its index; empty for shapes without parts.
+    lines : Axes of capsules and cylinders that were found, or are set before the first fit, by subject.
     padding : (n,) float64. With a negative one, the shape of a subject may vanish.
     is_along_world : (n,) bool. Subjects whose shapes do not turn with them.
     in_own_frames : Whether `shapes_at` returns shapes in the frames of the subjects, as `local` ones of
@@ -135,11 +136,9 @@ class FitCache:
         self.groups = dict(enumerate(groups or ()))
         # Axes (p, 3, 3) of the boxes of all parts of each subject, in its own frame.
         self._axes: dict[int, Floats] = {}
-        self._axial = AxialFits(shape) if shape in AXIAL_SHAPES else None
-        # What searches have found for each subject, for later fits, and what `restart` returns to.
-        lines = [self._axial.found] if self._axial else []
-        self._found: list[dict[int, Any]] = [self.groups, self._axes, *lines]
-        self._kept: list[dict[int, Any]] = []
+        self.lines: dict[int, Line] = {}
+        # What searches have found for each subject until `keep_frames` was called.
+        self._kept: tuple[dict[int, PartVertices], dict[int, Floats], dict[int, Line]] | None = None
         # Linear parts of the matrices at which the subjects were fitted, and their inverses.
         self._linear, self._inverse = np.zeros((2, count, 3, 3))
         # The linear maps of subjects that are nearly flat, of which inverses are not precise, and the largest
@@ -167,7 +166,7 @@ class FitCache:
         They can be moved to matrices which differ from those of the fit by a rotation and a uniform scale.
         """
         result, owners = copy(self), self.owners
-        result._points, result._found, result.groups = {}, [], {}
+        result._points, result.groups = {}, {}
         result.owners, result._counts = np.arange(len(owners)), np.ones(len(owners), dtype=np.int64)
         result.has_parts = False
         result._settings = [self._settings[owner] for owner in owners.tolist()]
@@ -188,14 +187,14 @@ class FitCache:
 
     def keep_frames(self) -> None:
         """Keep the axes and the groups of vertices of all subjects as they are now, for `restart`."""
-        self._kept = [dict(found) for found in self._found]
+        self._kept = dict(self.groups), dict(self._axes), dict(self.lines)
 
     def restart(self, subjects: Iterable[int]) -> None:
         """Fit some subjects again to the vertices that come next, with the axes and groups that were kept."""
         self._outdated.update(subjects)
-        for found, kept in zip(self._found, self._kept, strict=False):
-            found.clear()
-            found.update(kept)
+        if self._kept is not None:
+            groups, axes, lines = self._kept
+            self.groups, self._axes, self.lines = dict(groups), dict(axes), dict(lines)
 
     @property
     def has_orientation(self) -> Bools:
@@ -214,14 +213,6 @@ class FitCache:
             precise = points.astype(np.float64)
             reach[index], counts[index] = np.sqrt(dot(precise, precise).max(initial=0)), len(points)
         return reach, counts
-
-    def set_axis(self, subject: int, axis: Floats) -> None:
-        """Set the axis (3,) of a capsule or cylinder that was not fitted yet, in the space of its subject.
-
-        Other subjects have the axis of the smallest one, and other shapes have none.
-        """
-        if self._axial is not None:
-            self._axial.found[subject] = Line(axis)
 
     def set_triangles(
         self,
@@ -421,8 +412,8 @@ class FitCache:
         """Shapes of given parts of subjects (m,) around their origins; raises the error of any of them."""
         subjects, points, linear = vertices
         radii = self._radii[subjects]
-        if self._axial is not None:
-            return self._axial.fit(vertices, radii)
+        if self._shape in AXIAL_SHAPES:
+            return fit_along_lines(self._shape, vertices, radii, self.lines)
         frames = None
         if self._columns.has_rotation and (groups is not None or settings.axes == "smallest"):
             frames = self._axes_of_boxes(vertices, groups)

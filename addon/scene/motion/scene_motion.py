@@ -25,6 +25,7 @@ from ..blender.parts.mesh_parts import ALONG_BONE
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import Errors, FitCache, new_fits
+from ..fitting.fit_columns import Line
 from ..fitting.mesh_fits import MeshFits
 from ..fitting.parts import TreeVertices, part_vertices
 from ..settings import SHAPES_OF_PARTS, SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
@@ -174,7 +175,7 @@ class SceneMotion:
         self.owners: Ints | None = None if np.array_equal(owners, self._all) else owners
         for index in self.reader.bones:
             if self.reader.may_deform[index]:
-                self._fits.set_axis(index, ALONG_BONE)
+                self._fits.lines[index] = Line(ALONG_BONE)
         self._fits.in_own_frames = self._in_own_frames
 
     def _new_fits(self) -> FitCache:
