@@ -467,16 +467,6 @@ class WorldBoxes(FitCache):
         """See `FitCache`."""
         return self
 
-    def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
-        """Bound how far the sides of boxes of subjects (m,) along the world's axes are from linear motion.
-
-        All vertices move linearly between linear maps (m, 3, 3), and another one becomes the outermost. They
-        have no radius: subjects with custom shapes are not known.
-
-        reach : (m,) as `reach_and_counts` returns it
-        """
-        return self._stacked().kinks(subjects, reach, begin, end)
-
     def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
         subjects, points, linear = vertices
         chosen = list(map(extreme_candidates, points, linear))
@@ -500,10 +490,10 @@ class WorldBoxes(FitCache):
         self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
     ) -> None:
         rows, maps = subjects[changed], linear[changed]
-        boxes = self._stacked().boxes(rows, maps)
+        boxes = self.stacked().boxes(rows, maps)
         columns.put(changed, grown_by_point_radii(boxes, maps, self._radii[rows]))
 
-    def _stacked(self) -> VertexStacks:
+    def stacked(self) -> VertexStacks:
         """Vertices of all subjects, stacked when they are first needed."""
         self._stacks = self._stacks or VertexStacks(self._points)
         return self._stacks

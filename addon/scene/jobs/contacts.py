@@ -53,7 +53,7 @@ from ..fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
 from ..fitting.parts import split_pieces
 from ..motion.frame_reader import FrameReader
 from ..motion.obstacles import MeshObstacles
-from ..motion.scan_records import ScanShare, has_sections, identity_of, joinable_records, refusal_of
+from ..motion.scan_records import ScanShare, has_sections, identity_of, refusal_of
 from ..motion.scene_motion import SceneMotion
 from ..settings import (
     DEFAULT_SHAPES,
@@ -330,9 +330,15 @@ class ContactJob:
     def joined(self, prepared: PreparedScan, shares: Sequence[ScanShare]) -> ContactReport:
         """Join shares. Raises SceneError if one is of another scan."""
         identity = identity_of(prepared.bounds.subjects, self.settings, self.times)
-        records = joinable_records(shares, identity)
-        for share in shares:
+        for number, share in enumerate(shares):
+            is_same_scan = share.identity == identity and share.times == shares[0].times
+            if (share.number, share.share_count) != (number, len(shares)) or not is_same_scan:
+                raise SceneError(
+                    f"share {number + 1} of {len(shares)} is of another scan: scan all shares again, with "
+                    "the same scene, options and versions"
+                )
             prepared.motion.skips.take_over(share.skips)
+        records = [share.records for share in shares if share.records is not None]
         prepared.motion.sources.reasons = dict(shares[0].played)
         return joined_shares(shares[0].times, prepared.settings, records) if records else ContactReport()
 

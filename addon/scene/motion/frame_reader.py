@@ -160,8 +160,7 @@ class FrameReader(SubjectReader):
         self.is_walked: Bools = columns[:, 2].astype(bool)
         self.own_uids = frozenset(self.uids[~columns[:, 3].astype(bool)].tolist())
         self.needs_walk = bool(self.is_walked.any())
-        self.merged = [index for index, subject in self.assembled.items() if subject.members]
-        self._is_merged = frozenset(self.merged)
+        self.merged = frozenset(index for index, subject in self.assembled.items() if subject.members)
         self.bones = {
             index: subject.bone
             for index, subject in self.assembled.items()
@@ -254,7 +253,7 @@ class FrameReader(SubjectReader):
         if nature.is_converted:
             # Geometry nodes made this mesh, of hair for example: only the dependency graph has it.
             self.is_walked[index] = self.needs_walk = True
-        if index in self._is_merged:
+        if index in self.merged:
             return
         self.may_deform[index], self.modifiers[index] = nature.may_deform, nature.modifiers
         if nature.padding_of is not None:
@@ -380,7 +379,7 @@ class FrameReader(SubjectReader):
                 place = row_of[subject]
                 if place < 0 or not self.is_walked[subject]:
                     continue
-                if subject in self._is_merged:
+                if subject in self.merged:
                     members_of.setdefault(subject, []).append(self.read_member(item, subject))
                     continue
                 matrices[place] = np.array(item.instance.matrix_world, dtype=np.float64)

@@ -272,7 +272,7 @@ class KnownShapes:
             if self._bound_surface is None:
                 linear = chords.begin[:, :3, :3], chords.end[:, :3, :3]
                 assert isinstance(self._fit_of_part, WorldBoxes), "others have surfaces with a bound"
-                kinks = self._fit_of_part.kinks(turned, reach, *linear)
+                kinks = self._fit_of_part.stacked().kinks(turned, reach, *linear)
                 result[turning] = chords.offset + chords.linear * reach + kinks
             else:
                 reach *= self._farthest

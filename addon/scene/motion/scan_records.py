@@ -18,7 +18,6 @@ from ...formats import Skipped, extension_version
 from ..blender.animated import Simulations
 from ..blender.frames import sample_times
 from ..blender.instances import InstanceKey
-from ..errors import SceneError
 from ..settings import ContactSettings
 from ..subjects.subject import Subject
 
@@ -206,15 +205,3 @@ def identity_of(subjects: Sequence[Subject], settings: ContactSettings, times: S
         of_file = ""
     text = repr((versions, of_file, settings, list(times), [subject.id for subject in subjects]))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def joinable_records(shares: Sequence[ScanShare], identity: str) -> list[ShareRecords]:
-    """Return the records of all shares. Raises SceneError if one is of another scan."""
-    for number, share in enumerate(shares):
-        is_same_scan = share.identity == identity and share.times == shares[0].times
-        if (share.number, share.share_count) != (number, len(shares)) or not is_same_scan:
-            raise SceneError(
-                f"share {number + 1} of {len(shares)} is of another scan: scan all shares again, with the "
-                "same scene, options and versions"
-            )
-    return [share.records for share in shares if share.records is not None]
