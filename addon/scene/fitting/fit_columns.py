@@ -273,10 +273,10 @@ def fit_along_lines(shape: DrawnShape, every: PosedVertices, radii: Floats, line
             else:
                 fit = _fit_once(shape, vertices, matrix, axis)
             if np.linalg.matrix_rank(matrix) == 3:
-                own = line.axis if line else np.linalg.solve(matrix, fit.axis).astype(np.float64)
+                in_subject = line.axis if line else np.linalg.solve(matrix, fit.axis).astype(np.float64)
                 is_capsule = isinstance(fit, Capsule)
                 point = np.linalg.solve(matrix, fit.center).astype(np.float64) if is_capsule else None
-                lines[subject] = Line(own, point)
+                lines[subject] = Line(in_subject, point)
         growth = float(radii[index]) * float(np.linalg.norm(matrix, 2)) if radii[index] else 0.0
         fitted.append(fit.padded(growth) if growth else fit)
     together: Shape = stacked(fitted)
