@@ -120,14 +120,13 @@ class BoneSweeps(NamedTuple):
 
     def holds(self, subject: Subject) -> bool:
         """Return whether there are points of a subject."""
-        return subject.bone is not None and (subject.key, subject.bone) in self.points
+        return (subject.key, subject.bone or "") in self.points
 
     def swept(self, piece: SubjectGeometry, subject: Subject) -> SubjectGeometry:
         """Replace the vertices of a bone at one frame by the points around those at all frames."""
-        if not self.holds(subject):
+        points: Any = self.points.get((subject.key, subject.bone or ""))
+        if points is None:
             return piece
-        assert subject.bone is not None, "holds says so"
-        points: Any = self.points[subject.key, subject.bone]
         matrix = piece.geometry.matrix if piece.frame is None else piece.frame
         return piece.with_geometry(Geometry(points, matrix))._replace(triangles=NO_TRIANGLES)
 
