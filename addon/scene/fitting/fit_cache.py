@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,12 +49,13 @@ from .fit import (
 from .fit_columns import (
     MAX_RESIDUAL,
     PLACES,
-    AxialFits,
     FitColumns,
+    Line,
     Motions,
     PosedVertices,
     Rows,
     are_nearly_flat,
+    fit_along_lines,
     inverses_or_zeros,
     matrix_products,
     rotations_of_flat,
@@ -95,8 +96,10 @@ class FitCache:
     is_fitted : (n,) bool. Whether each subject has a fit.
     owners : (N,) int. Subject that each part belongs to.
     has_parts : Whether any subject may have more or fewer parts than one.
-    are_parts_alone : Whether `fit` can fit some parts of a subject alone: nothing that it finds is shared
-        between them.
+    groups : Vertices of the parts of each subject, by its index; empty for shapes without parts.
+    lines : Axes of capsules and cylinders that were found, or are set before the first fit, by subject.
+    padding : (n,) float64. With a negative one, the shape of a subject may vanish.
+    is_along_world : (n,) bool. Subjects whose shapes do not turn with them.
     in_own_frames : Whether `shapes_at` returns shapes in the frames of the subjects, as `local` ones of
         documents: world matrices without scale and shear. All vertices are inside, but for rounding errors of
         1e-12 of their distance from the origin.
@@ -115,7 +118,7 @@ class FitCache:
         count = len(settings)
         self._shape: DrawnShape = shape
         self._settings = settings
-        self._padding = np.array([each.padding for each in settings], dtype=np.float64)
+        self.padding = np.array([each.padding for each in settings], dtype=np.float64)
         self._points: dict[int, NDArray[np.float32]] = {}
         self._radii = np.zeros(count)
         # Subjects that are fitted again, whatever their next vertices are.
@@ -127,20 +130,15 @@ class FitCache:
         has_rotation = self._columns.has_rotation
         # Spheres of parts are fitted each by itself, boxes of parts along axes that they share with others.
         self._has_leaves = groups is not None and not has_rotation
-        self.are_parts_alone = self.has_parts and self._has_leaves
-        # Subjects whose shapes do not turn with them.
-        self._is_along_world = np.full(count, self._columns.kind is Aabb)
+        self.is_along_world = np.full(count, self._columns.kind is Aabb)
         if groups is None and has_rotation:
-            self._is_along_world[:] = [each.axes == "world" for each in settings]
-        self._groups = None if groups is None else dict(enumerate(groups))
+            self.is_along_world[:] = [each.axes == "world" for each in settings]
+        self.groups = dict(enumerate(groups or ()))
         # Axes (p, 3, 3) of the boxes of all parts of each subject, in its own frame.
         self._axes: dict[int, Floats] = {}
-        self._axial = AxialFits(shape) if shape in AXIAL_SHAPES else None
-        # What searches have found for each subject, for later fits, and what `restart` returns to.
-        found: list[dict[int, Any] | None] = [self._groups, self._axes]
-        found.append(self._axial.found if self._axial else None)
-        self._found = tuple(each for each in found if each is not None)
-        self._kept: list[dict[int, Any]] = []
+        self.lines: dict[int, Line] = {}
+        # What searches have found for each subject until `keep_frames` was called.
+        self._kept: tuple[dict[int, PartVertices], dict[int, Floats], dict[int, Line]] | None = None
         # Linear parts of the matrices at which the subjects were fitted, and their inverses.
         self._linear, self._inverse = np.zeros((2, count, 3, 3))
         # The linear maps of subjects that are nearly flat, of which inverses are not precise, and the largest
@@ -168,14 +166,14 @@ class FitCache:
         They can be moved to matrices which differ from those of the fit by a rotation and a uniform scale.
         """
         result, owners = copy(self), self.owners
-        result._points, result._found, result._groups = {}, (), None
+        result._points, result.groups = {}, {}
         result.owners, result._counts = np.arange(len(owners)), np.ones(len(owners), dtype=np.int64)
         result.has_parts = False
         result._settings = [self._settings[owner] for owner in owners.tolist()]
-        for name in ("is_fitted", "_padding", "_radii", "_linear", "_inverse", "_flat", "_reach"):
+        for name in ("is_fitted", "padding", "_radii", "_linear", "_inverse", "_flat", "_reach"):
             setattr(result, name, getattr(self, name)[owners])
         # As no part is fitted again, boxes along the world turn with their subject.
-        result._is_along_world = np.zeros(len(owners), dtype=bool)
+        result.is_along_world = np.zeros(len(owners), dtype=bool)
         return result
 
     def is_fitted_to(self, index: int, points: NDArray[np.float32]) -> bool:
@@ -189,14 +187,14 @@ class FitCache:
 
     def keep_frames(self) -> None:
         """Keep the axes and the groups of vertices of all subjects as they are now, for `restart`."""
-        self._kept = [dict(found) for found in self._found]
+        self._kept = dict(self.groups), dict(self._axes), dict(self.lines)
 
     def restart(self, subjects: Iterable[int]) -> None:
         """Fit some subjects again to the vertices that come next, with the axes and groups that were kept."""
         self._outdated.update(subjects)
-        for found, kept in zip(self._found, self._kept, strict=False):
-            found.clear()
-            found.update(kept)
+        if self._kept is not None:
+            groups, axes, lines = self._kept
+            self.groups, self._axes, self.lines = dict(groups), dict(axes), dict(lines)
 
     @property
     def has_orientation(self) -> Bools:
@@ -208,11 +206,6 @@ class FitCache:
         sizes = np.linalg.svd(linear, compute_uv=False)
         return np.asarray((sizes[:, 0] >= _LEAST_SIZE) & (sizes[:, 1] >= _THINNEST * sizes[:, 0]))
 
-    @property
-    def turns_with_subject(self) -> Bools:
-        """Mask (n,) of subjects whose shapes turn with them: not boxes along the world's axes."""
-        return np.asarray(~self._is_along_world)
-
     def reach_and_counts(self) -> tuple[Floats, Ints]:
         """Largest distance (n,) of each subject's vertices from its origin, and numbers (n,) of vertices."""
         reach, counts = np.zeros(len(self.is_fitted)), np.zeros(len(self.is_fitted), dtype=np.int64)
@@ -220,33 +213,6 @@ class FitCache:
             precise = points.astype(np.float64)
             reach[index], counts[index] = np.sqrt(dot(precise, precise).max(initial=0)), len(points)
         return reach, counts
-
-    def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
-        """Bound how far the sides of boxes of subjects (m,) along the world's axes are from linear motion.
-
-        All vertices move linearly between linear maps (m, 3, 3), and another one becomes the outermost. They
-        have no radius: subjects with custom shapes are not known.
-
-        reach : (m,) as `reach_and_counts` returns it
-        """
-        raise TypeError("only boxes along the world's axes have kinks")
-
-    def set_axis(self, subject: int, axis: Floats) -> None:
-        """Set the axis (3,) of a capsule or cylinder that was not fitted yet, in the space of its subject.
-
-        Other subjects have the axis of the smallest one, and other shapes have none.
-        """
-        if self._axial is not None:
-            self._axial.set_axis(subject, axis)
-
-    def set_padding(self, subject: int, padding: float) -> None:
-        """Set the padding of one subject, from now on."""
-        self._padding[subject] = padding
-
-    @property
-    def shrinks(self) -> Bools:
-        """Mask (n,) of subjects whose shapes may vanish, because their padding is negative."""
-        return np.asarray(self._padding < 0)
 
     def set_triangles(
         self,
@@ -260,15 +226,9 @@ class FitCache:
         subject : Index of the subject.
         points, triangles, faces : As for `leaf_vertices`.
         """
-        assert self._groups is not None, "only sphere trees and compounds have parts"
         source = SubjectGeometry.of(subject, Geometry(points, np.eye(4)), self._settings[subject], triangles)
         most = int(self._counts[subject])
-        self._groups[subject] = part_vertices(self._shape, source, faces, most)
-
-    def groups_of(self, subject: int) -> PartVertices:
-        """Return the groups of vertices of a subject with several parts."""
-        assert self._groups is not None, "only sphere trees and compounds have parts"
-        return self._groups[subject]
+        self.groups[subject] = part_vertices(self._shape, source, faces, most)
 
     def fit(
         self, subjects: Sequence[int], geometries: Sequence[Geometry], is_wanted: Bools | None = None
@@ -287,7 +247,7 @@ class FitCache:
         index = np.array(subjects, dtype=np.int64)
         self._radii[index] = [geometry.radius for geometry in geometries]
         errors: Errors = {}
-        if is_wanted is not None and self.are_parts_alone:
+        if is_wanted is not None and self.has_parts and self._has_leaves:
             self._outdated.update(subjects)
         else:
             is_wanted = None
@@ -338,7 +298,7 @@ class FitCache:
         if self.has_parts:
             owners = subjects.repeat(self._counts[subjects])
             offset = offset.repeat(self._counts[subjects], axis=0)
-        padding = self._padding[owners]
+        padding = self.padding[owners]
         if (padding < 0).any():
             is_lost = columns.vanish(padding)
             for subject, amount in zip(owners[is_lost].tolist(), padding[is_lost], strict=True):
@@ -365,7 +325,7 @@ class FitCache:
         self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
     ) -> None:
         motions = self._motions(subjects[changed], linear[changed])
-        is_moved = (motions.residual < MAX_RESIDUAL) & ~self._is_along_world[subjects[changed]]
+        is_moved = (motions.residual < MAX_RESIDUAL) & ~self.is_along_world[subjects[changed]]
         moved, again = changed[is_moved], changed[~is_moved]
         rows, number = self._rows_among(subjects, moved)
         if len(again) or self.has_parts:
@@ -432,13 +392,13 @@ class FitCache:
 
     def _parts_of(self, vertices: PosedVertices, is_wanted: Bools | None) -> list[PartVertices] | None:
         """Parts of subjects (m,) with vertices, those that a mask (N,) has; None if each is one part."""
-        if self._groups is None:
+        if not self.groups:
             return None
         # With other vertices than the groups were made for, one shape around all stands for each group.
         found = [
             parts if parts.are_of(points) else PartVertices.whole(len(points))
             for parts, points in zip(
-                (self._groups[k] for k in vertices.subjects.tolist()), vertices.points, strict=True
+                (self.groups[k] for k in vertices.subjects.tolist()), vertices.points, strict=True
             )
         ]
         if is_wanted is None:
@@ -452,8 +412,8 @@ class FitCache:
         """Shapes of given parts of subjects (m,) around their origins; raises the error of any of them."""
         subjects, points, linear = vertices
         radii = self._radii[subjects]
-        if self._axial is not None:
-            return self._axial.fit(vertices, radii)
+        if self._shape in AXIAL_SHAPES:
+            return fit_along_lines(self._shape, vertices, radii, self.lines)
         frames = None
         if self._columns.has_rotation and (groups is not None or settings.axes == "smallest"):
             frames = self._axes_of_boxes(vertices, groups)
@@ -507,10 +467,6 @@ class WorldBoxes(FitCache):
         """See `FitCache`."""
         return self
 
-    def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
-        """See `FitCache`."""
-        return self._stacked().kinks(subjects, reach, begin, end)
-
     def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
         subjects, points, linear = vertices
         chosen = list(map(extreme_candidates, points, linear))
@@ -534,10 +490,10 @@ class WorldBoxes(FitCache):
         self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
     ) -> None:
         rows, maps = subjects[changed], linear[changed]
-        boxes = self._stacked().boxes(rows, maps)
+        boxes = self.stacked().boxes(rows, maps)
         columns.put(changed, grown_by_point_radii(boxes, maps, self._radii[rows]))
 
-    def _stacked(self) -> VertexStacks:
+    def stacked(self) -> VertexStacks:
         """Vertices of all subjects, stacked when they are first needed."""
         self._stacks = self._stacks or VertexStacks(self._points)
         return self._stacks

@@ -232,7 +232,7 @@ class PosedVertices(NamedTuple):
         return PosedVertices(self.subjects[entries], [self.points[k] for k in entries], self.linear[entries])
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """Axis (3,) of a subject in its space, and a point (3,) of the line of a capsule: its search takes a
     hundred times as long as a fit along a line.
     """
@@ -241,76 +241,58 @@ class _Line(NamedTuple):
     point: Floats | None = None
 
 
-class AxialFits:
-    """Fits of shapes with an axis, and the lines of all subjects that were fitted.
+def fit_along_lines(shape: DrawnShape, every: PosedVertices, radii: Floats, lines: dict[int, Line]) -> Shape:
+    """Fit shapes with an axis to subjects under the linear parts of their matrices, around their origins.
 
-    Other axes at each sample would not turn with the subject, and the shape in between would be wrong.
+    A subject with a line keeps its axis: other axes at each sample would not turn with the subject, and the
+    shape in between would be wrong.
+
+    radii : (m,) float64. Radii of balls around the vertices, in object space.
+    lines : By subject. Lines that are found are added, unless a map is singular.
+    Returns shapes : Capsule or Cylinder, batch (m,), without padding
+    Raises EmptyGeometryError, NonFiniteGeometryError
     """
-
-    def __init__(self, shape: DrawnShape) -> None:
-        self._shape = shape
-        self.found: dict[int, _Line] = {}
-
-    def set_axis(self, subject: int, axis: Floats) -> None:
-        """Set the axis (3,) of a subject that was not fitted yet, in its space."""
-        self.found[subject] = _Line(axis)
-
-    def fit(self, every: PosedVertices, radii: Floats) -> Shape:
-        """Fit shapes to subjects under the linear parts of their matrices, without translation and padding.
-
-        A subject that was fitted before keeps its axis.
-
-        radii : (m,) float64. Radii of balls around the vertices, in object space.
-        Returns shapes : Capsule or Cylinder, batch (m,)
-        Raises EmptyGeometryError, NonFiniteGeometryError
-        """
-        found: dict[bytes, tuple[Floats, Any]] = {}
-        fitted = []
-        for index, (subject, vertices, matrix) in enumerate(zip(*every, strict=True)):
-            if not len(vertices):
-                raise EmptyGeometryError("no points")
-            line = self.found.get(subject)
-            axis = None if line is None else matrix @ line.axis
-            if axis is not None and not axis.any():
-                axis = None  # a map flattens it
-            if axis is not None and line.point is not None:
-                moved = transform_vectors(matrix, vertices.astype(np.float64))
-                shape: Any = capsule_along(moved, axis, matrix @ line.point)
-            elif axis is None:
+    known: dict[bytes, tuple[Floats, Any]] = {}
+    fitted = []
+    for index, (subject, vertices, matrix) in enumerate(zip(*every, strict=True)):
+        if not len(vertices):
+            raise EmptyGeometryError("no points")
+        line = lines.get(subject)
+        axis = None if line is None else matrix @ line.axis
+        if axis is not None and not axis.any():
+            axis = None  # a map flattens it
+        if line is not None and line.point is not None and axis is not None:
+            moved = transform_vectors(matrix, vertices.astype(np.float64))
+            fit: Any = capsule_along(moved, axis, matrix @ line.point)
+        else:
+            if axis is None:
                 # The search for an axis takes long, so subjects with the same vertices share its result.
                 key = vertices.tobytes()
-                shape = _moved(found.get(key), matrix) or self._fit_once(vertices, matrix, None)
-                found.setdefault(key, (matrix, shape))
-                self._keep_line(subject, matrix, shape)
+                fit = _moved(known.get(key), matrix) or _fit_once(shape, vertices, matrix, None)
+                known.setdefault(key, (matrix, fit))
             else:
-                shape = self._fit_once(vertices, matrix, axis)
-                self._keep_line(subject, matrix, shape)
-            growth = float(radii[index]) * float(np.linalg.norm(matrix, 2)) if radii[index] else 0.0
-            fitted.append(shape.padded(growth) if growth else shape)
-        together: Shape = stacked(fitted)
-        return together
+                fit = _fit_once(shape, vertices, matrix, axis)
+            if np.linalg.matrix_rank(matrix) == 3:
+                in_subject = line.axis if line else np.linalg.solve(matrix, fit.axis).astype(np.float64)
+                is_capsule = isinstance(fit, Capsule)
+                point = np.linalg.solve(matrix, fit.center).astype(np.float64) if is_capsule else None
+                lines[subject] = Line(in_subject, point)
+        growth = float(radii[index]) * float(np.linalg.norm(matrix, 2)) if radii[index] else 0.0
+        fitted.append(fit.padded(growth) if growth else fit)
+    together: Shape = stacked(fitted)
+    return together
 
-    def _fit_once(self, vertices: NDArray[np.float32], matrix: Floats, axis: Floats | None) -> Any:
-        """Fit a shape to the images of vertices (n, 3) under a map (3, 3), along an axis if given.
 
-        In the subject's own frame, as for documents: the search ends elsewhere in a frame that is turned.
-        """
-        local = transform_vectors(in_own_frame(matrix), vertices.astype(np.float64))
-        turn = np.eye(4)
-        turn[:3, :3] = own_rotation(matrix)
-        direction = None if axis is None else axis @ turn[:3, :3]
-        return fit_axial(self._shape, vertices, matrix, local, direction).transformed(turn)
+def _fit_once(shape: DrawnShape, vertices: NDArray[np.float32], matrix: Floats, axis: Floats | None) -> Any:
+    """Fit a shape to the images of vertices (n, 3) under a map (3, 3), along an axis if given.
 
-    def _keep_line(self, subject: int, matrix: Floats, shape: Any) -> None:
-        """Keep the line of a fit for later ones, unless the map (3, 3) is singular."""
-        if np.linalg.matrix_rank(matrix) < 3:
-            return
-        known = self.found.get(subject)
-        axis = known.axis if known else np.linalg.solve(matrix, shape.axis).astype(np.float64)
-        point = None
-        if isinstance(shape, Capsule):
-            point = np.linalg.solve(matrix, shape.center).astype(np.float64)
-        self.found[subject] = _Line(axis, point)
+    In the subject's own frame, as for documents: the search ends elsewhere in a frame that is turned.
+    """
+    local = transform_vectors(in_own_frame(matrix), vertices.astype(np.float64))
+    turn = np.eye(4)
+    turn[:3, :3] = own_rotation(matrix)
+    direction = None if axis is None else axis @ turn[:3, :3]
+    return fit_axial(shape, vertices, matrix, local, direction).transformed(turn)
 
 
 def _moved(fit: tuple[Floats, Any] | None, matrix: Floats) -> Any:

@@ -6,7 +6,7 @@ A subject's own frame is its world matrix without scale and shear: a rotation an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -49,15 +49,8 @@ class PlacedGeometry(NamedTuple):
         return PlacedGeometry(self.geometry.taken(rows), placements)
 
 
-class FittedRows(NamedTuple):
-    """Shapes of several subjects, a batch (m,) of each kind, in their own frames and in world space.
-
-    rows : (m,) int, indices of the subjects
-    """
-
-    rows: Ints
-    local: tuple[Shape, ...]
-    world: tuple[Shape, ...]
+FittedRows: TypeAlias = tuple[Ints, tuple[Shape, ...], tuple[Shape, ...]]
+"""Indices (m,) of subjects, and batches (m,) of each kind, in their own frames and in world space."""
 
 
 def fit_many(
@@ -77,11 +70,11 @@ def fit_many(
     count = sum(source.size for source in sources)
     try:
         if kinds is not None:
-            return [FittedRows(np.arange(count), *fit_repeated(sources[0], *kinds, shapes))], {}
+            return [(np.arange(count), *fit_repeated(sources[0], *kinds, shapes))], {}
         points, settings = _Points.of(sources), sources[0].geometry.fit
         pairs = [_finished(*_fit(shape, points, settings), points.frames, settings) for shape in shapes]
         local, world = (tuple(pair[k] for pair in pairs) for k in (0, 1))
-        return [FittedRows(np.arange(count), local, world)], {}
+        return [(np.arange(count), local, world)], {}
     except CollisionBoundsError as error:
         if count == 1:
             return [], {0: error}
@@ -91,7 +84,7 @@ def fit_many(
     alone = (source.taken(slice(row, row + 1)) for source in sources for row in range(source.size))
     for row, source in enumerate(alone):
         fitted, failed = fit_many([source], shapes)
-        fits += [each._replace(rows=np.array([row])) for each in fitted]
+        fits += [(np.array([row]), local, world) for _, local, world in fitted]
         errors.update((row, error) for error in failed.values())
     return fits, errors
 

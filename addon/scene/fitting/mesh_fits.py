@@ -40,6 +40,7 @@ class MeshFits(FitCache):
         counts = np.ones(len(settings), dtype=np.int64)
         counts[without] = 0
         super().__init__("mesh", settings, None, counts)
+        self.padding[:] = 0
         self._deforms = deforms
         self._nodes = np.full(len(settings), _NOWHERE, dtype=object)
         # Triangles of each subject, as indices of vertices, and the vertices that any of them has.
@@ -110,11 +111,6 @@ class MeshFits(FitCache):
         margin = self._radii[rows] * largest_singular_value(matrices[:, :3, :3])
         shapes: Any = Meshes.unchecked(self._nodes[rows], matrices, margin)
         return shapes, {}
-
-    @property
-    def shrinks(self) -> Bools:
-        """See `FitCache`."""
-        return np.zeros(len(self.is_fitted), dtype=bool)
 
     def by_part(self) -> FitCache:
         """See `FitCache`."""

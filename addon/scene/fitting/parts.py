@@ -53,7 +53,7 @@ def part_vertices(
         return whole
     if only_known and known_result(_depth_and_key(points, triangles, linear, fit)[1]) is None:
         return whole
-    parts = split_points(points, triangles, linear, fit)
+    parts = run_to_end(split_in_steps(points, triangles, linear, fit))
     if len(parts) == 1:
         return whole
     if faces is not None:
@@ -221,7 +221,7 @@ def convex_pieces(piece: SubjectGeometry, fit: FitSettings) -> list[SubjectGeome
     """
     if fit.parts == 1 or not len(piece.triangles):
         return [piece]
-    parts = split_points(piece.points, piece.triangles, piece.matrices[0, :3, :3], fit)
+    parts = run_to_end(split_in_steps(piece.points, piece.triangles, piece.matrices[0, :3, :3], fit))
     return [piece] if len(parts) == 1 else [piece._replace(points=part) for part in parts]
 
 
@@ -240,10 +240,10 @@ def split_pieces(pieces: Iterable[SubjectGeometry], fit: FitSettings) -> Generat
             yield (number + share) / len(remaining)
 
 
-def split_points(
+def split_in_steps(
     points: NDArray[Any], triangles: NDArray[Any], linear: Floats, fit: FitSettings
-) -> list[NDArray[Any]]:
-    """Split a mesh into convex parts, each with the points (k, 3) of its own hull.
+) -> Generator[float, None, list[NDArray[Any]]]:
+    """Split a mesh into convex parts, each with the points (k, 3) of its own hull; yields the share done.
 
     A mesh that was split lately is not split again. Raises CollisionBoundsError if points are not finite.
 
@@ -251,13 +251,6 @@ def split_points(
     linear : (3, 3) float64. Linear part of the world matrix.
     fit : With the largest number of parts, and the depth of notches up to which parts are not split further.
     """
-    return run_to_end(split_in_steps(points, triangles, linear, fit))
-
-
-def split_in_steps(
-    points: NDArray[Any], triangles: NDArray[Any], linear: Floats, fit: FitSettings
-) -> Generator[float, None, list[NDArray[Any]]]:
-    """Split a mesh as `split_points` does; yields the share that is done after each step."""
     depth, key = _depth_and_key(points, triangles, linear, fit)
     known: list[NDArray[Any]] | None = known_result(key)
     if known is not None:

@@ -56,7 +56,13 @@ class VertexStacks:
         return Aabb.unchecked(low, high)
 
     def kinks(self, subjects: Ints, reach: Floats, begin: Floats, end: Floats) -> Floats:
-        """See `FitCache.kinks`."""
+        """Bound how far the sides of boxes of subjects (m,) along the world's axes are from linear motion.
+
+        All vertices move linearly between linear maps (m, 3, 3), and another one becomes the outermost. They
+        have no radius: subjects with custom shapes are not known.
+
+        reach : (m,) as `FitCache.reach_and_counts` returns it
+        """
         result, changed = np.zeros(len(subjects)), np.flatnonzero((begin != end).any(axis=(1, 2)))
         owners, begin, end = np.tile(subjects[changed], 2), begin[changed], end[changed]
         ends = np.concatenate([begin, end])

@@ -23,6 +23,7 @@ from ...core import CollisionBoundsError, ConvexHull, Obb, Sphere, hull_from_poi
 from ...core.messages import message
 from ...core.numeric.arrays import Floats, require_finite
 from ...core.numeric.components import connected_components
+from ...core.progress import run_to_end
 from ...formats.document.model import DEFAULT_RESPONSE, CollisionResponse
 from ...formats.export.gltf import (
     BODY_EXTENSIONS,
@@ -54,7 +55,7 @@ from ..blender.parts.weights import rows_by_label
 from ..errors import describe_error
 from ..fitting.fit import cut_rounding, inflated_points
 from ..fitting.local_and_world import PlacedGeometry, fit_many
-from ..fitting.parts import split_points
+from ..fitting.parts import split_in_steps
 from ..settings import FitSettings
 from ..subjects.reader import SubjectGeometry
 
@@ -100,7 +101,7 @@ def exported_parts(
         faces = place[triangles[place[triangles[:, 0]] >= 0]]
         split = [points[rows]]
         if len(faces):
-            split = split_points(points[rows], faces, matrix[:3, :3], fit)
+            split = run_to_end(split_in_steps(points[rows], faces, matrix[:3, :3], fit))
         rounding = cut_rounding(points[rows], matrix[:3, :3]) if len(split) > 1 else 0.0
         parts += [(part, rounding) for part in split]
     return parts

@@ -8,11 +8,10 @@ vertices at the first frame that have some later are not in the result; it has a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import replace
 from typing import NamedTuple
 
 import bpy
@@ -54,7 +53,7 @@ from ..fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
 from ..fitting.parts import split_pieces
 from ..motion.frame_reader import FrameReader
 from ..motion.obstacles import MeshObstacles
-from ..motion.scan_records import ScanShare, has_sections, identity_of, joinable_records, refusal_of
+from ..motion.scan_records import ScanShare, has_sections, identity_of, refusal_of
 from ..motion.scene_motion import SceneMotion
 from ..settings import (
     DEFAULT_SHAPES,
@@ -74,26 +73,197 @@ from .bounds_table import NO_VERTICES, BoundsTable, fit_bounds
 from .detailed_shapes import SHAPES_OF_SCANS, ScannedShapes
 from .result import Result, result_of
 
+_REASON = template("no vertices at the first frame, some at frame {frame:g}: not included")
+_WARNING = template(
+    "has no vertices at the first frame, and some at frame {frame:g}: frames from there on include it"
+)
 
-class ScanRequest(NamedTuple):
-    """Scene, settings and frames of a scan, and conditions to end early.
+
+_PREPARATION, _PREPARATION_OF_PARTS = 0.05, 0.5
+"""Part of the work of a scan before its first frame, for the progress; more if meshes are split."""
+_LATE_MESHES = 0.98
+"""Part of a job that is done before objects without vertices are evaluated again: few scenes have any."""
+
+
+class PreparedScan(NamedTuple):
+    """All that a scan needs of the scene.
+
+    bounds : Bounds at the first frame, without contacts.
+    motion : SceneMotion
+    settings : ScanSettings
+    has_subjects : Whether there is something to scan, now or later.
+    """
+
+    bounds: Result
+    motion: SceneMotion
+    settings: ScanSettings
+    has_subjects: bool
+
+
+class ContactJob:
+    """A contact scan of a scene, and another one that tests the subjects that appear during the first.
 
     uid : The scene's session_uid.
     span : Start, end and step of its frames.
     times : Frames of the samples.
-    begun : Progress before the first sample.
-    stops, drops : See `find_contacts`.
+    progress : Of the whole job.
+    late : Subjects that have appeared, in that order.
     """
 
-    uid: int
-    settings: ContactSettings
-    span: tuple[float, float, float]
-    times: list[float]
-    begun: Progress
-    stops: Callable[[], bool]
-    drops: Callable[[], bool]
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        settings: ContactSettings,
+        stops: Callable[[], bool] = never,
+        drops: Callable[[], bool] = never,
+    ) -> None:
+        """Check the settings, and find the frames to scan; see `find_contacts`. Raises SceneError."""
+        require_active_scene(scene)
+        self.uid, self.settings, self.stops, self.drops = scene.session_uid, settings, stops, drops
+        self.span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+        self.times = sample_times(*self.span)
+        if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
+            text = "clearance {clearance:g}: must be a length of 0 or more"
+            raise SceneError(message(text, clearance=settings.clearance))
+        if settings.obstacles and settings.shape not in OBSTACLE_SHAPES:
+            text = "obstacles {obstacles!r}: need spheres or sphere trees as the shape"
+            raise SceneError(message(text, obstacles=", ".join(settings.obstacles)))
+        self.progress = JobProgress()
+        # Progress before the first sample.
+        self._begun = Progress(0, len(self.times), self.times[0])
+        self.late: list[Subject] = []
+        # Their bounds at the frame at which they appear, and how they may change, with their geometry.
+        self._late_objects: list[ObjectBounds] = []
+        self._late_readers: list[FrameReader] = []
+        # Number of instances by the full names of owner and object, and ids of all subjects.
+        self._counts: dict[tuple[str, str], int] = {}
+        self._ids: set[str] = set()
 
-    def shapes_of(self, subjects: Iterable[Subject]) -> tuple[tuple[BoundShape, ...], FitSettings]:
+    def scan(
+        self, shares: Sequence[ScanShare]
+    ) -> Generator[Progress, None, tuple[PreparedScan, ContactReport]]:
+        """Scan all frames, or join shares; in the first of two scans collect instances that come.
+
+        At the end of the first scan, what is left of its phase is for the second one, which tests them.
+        """
+        end, is_second = self.progress.end, bool(self.late)
+        if shares:
+            # Nothing is sampled again, so no sources are needed, and no fits but those of the document.
+            prepared = yield from self._prepare_first_frame()
+            return prepared, self.joined(prepared, shares)
+        prepared, scanned, times = yield from self.prepare()
+        # Without subjects the frames are played to find instances that come.
+        if not prepared.has_subjects:
+            return prepared, ContactReport()
+        self.progress.begin_phase(end)
+        scan = scan_contacts(scanned, times, prepared.settings, self.stops, self.drops)
+        if not is_second and scanned is prepared.motion:
+            scan = converted(scan, lambda progress: self.read_late(progress, prepared, is_first=True))
+        report = yield from scan
+        last = np.inf if report.stopped_at is None else report.stopped_at
+        prepared.motion.log_absences([time for time in times if time <= last])
+        self.progress.end = end
+        return prepared, report
+
+    def prepare(self) -> Generator[Progress, None, tuple[PreparedScan, Motion | Sampler, list[float]]]:
+        """Read the scene at its first frame, choose the sources of motion; return what is scanned, and when.
+
+        Motion that is certain needs no samples, but in the spaces of obstacles.
+        """
+        home, times = playhead(scene_by_uid(self.uid)), self.times
+        prepared = yield from self._prepare_first_frame()
+        motion = prepared.motion
+        for _ in motion.fitting():
+            yield self._begun
+        for _ in choose_sources(scene_by_uid(self.uid), motion, times, home):
+            yield self._begun
+        if self.settings.motion != "adaptive" or not prepared.has_subjects:
+            return prepared, motion, times
+        # Motion that is not known, and can be sampled within frames, is where keys turn there.
+        if len(times) > 1 and not motion.is_known and motion.refinable.all():
+            times = sorted([*times, *turning_times(bpy.context.evaluated_depsgraph_get(), times)])
+        times = motion.with_switches(times)
+        if motion.certain is None or not motion.is_certain or prepared.settings.obstacles:
+            return prepared, motion, times
+        return prepared, motion.certain, times
+
+    def _prepare_first_frame(self) -> Generator[Progress, None, PreparedScan]:
+        """Go to the first frame, read bounds, pairs and motion there, and fit shapes for the document."""
+        settings, begun, done = self.settings, self._begun, self.progress.done
+        preparation = _PREPARATION_OF_PARTS if settings.shape == "compound" else _PREPARATION
+        self.progress.begin_phase(done + preparation * (self.progress.end - done))
+        scene, time = scene_by_uid(self.uid), self.times[0]
+        simulations = Simulations.of(scene)
+        if bpy.app.background or simulations.first_frame is not None or time != playhead(scene):
+            advance_to(scene, time, simulations, None)
+        else:
+            # Values without keys are reset although the scene is at the first frame already.
+            with returning_between_steps(scene, time):
+                go_to_within_step(scene, time)
+        yield begun
+        reader, bounded = yield from self._bound_first_frame()
+        scene = scene_by_uid(self.uid)
+        subjects = [*bounded.subjects, *self.late]
+        parents = bounded.subjects.columns(np.arange(len(bounded.subjects)))["parent"]
+        parents = [bounded.parents.get(parent, parent) for parent in parents]
+        parents += [entry.parent for entry in self._late_objects]
+        is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
+        selection = settings.selection
+        # They are tested although one may be the other's parent.
+        is_pair_named = len(subjects) == 2 and (
+            selection.selected_only or bool(selection.patterns) or selection.owners is not None
+        )
+        pairs = make_scan_settings(scene, subjects, parents, settings, is_pair_named, is_obstacle)
+        bounds = replace(result_of(scene, bounded, self.span, time), skipped_pairs=pairs.skipped)
+        if self.late:
+            bounds = replace(bounds, subjects=subjects, objects=[*bounded, *self._late_objects])
+        yield begun
+        obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
+        if settings.shape == "compound":
+            for share in split_pieces(reader.first_geometries().values(), settings.fit):
+                yield begun._replace(part=share)
+        motion = SceneMotion(
+            scene_by_uid(self.uid),
+            # As a rule all of them have been read already.
+            subjects if self.late or bounded.subjects is not reader.subjects else reader,
+            selection,
+            settings.shape,
+            settings.fit,
+            obstacles,
+            self._late_readers,
+        )
+        # Everything about the scene has been read: it may be deleted after this yield.
+        yield begun
+        if motion.shape in SHAPES_OF_SCANS:
+            fitted = yield from converted(motion.fitted(), lambda _: begun)
+            bounds = replace(bounds, scanned_shapes=ScannedShapes(motion.shape, *fitted))
+        scan = replace(
+            pairs.settings,
+            clearance=settings.clearance,
+            motion=settings.motion,
+            owners=motion.owners,
+            obstacles=obstacles.for_scan,
+        )
+        return PreparedScan(bounds, motion, scan, bool(subjects) or motion.may_have_late_instances)
+
+    def _bound_first_frame(self) -> Generator[Progress, None, tuple[FrameReader, BoundsTable]]:
+        """Read the subjects of a scan in the scene, which is at the first frame, and fit their bounds."""
+        settings, depsgraph = self.settings, bpy.context.evaluated_depsgraph_get()
+        scene = scene_by_uid(self.uid)
+        found, skipped, _ = run_to_end(find_in_parts(scene, depsgraph, settings.selection))
+        yield self._begun
+        shapes, fit = self._shapes_of(found.representatives())
+        with_triangles: Container[int] = range(len(found))
+        if settings.shape not in SHAPES_OF_TRIANGLES:
+            mask = NamePatterns(scene_by_uid(self.uid), found).mask("obstacles", settings.obstacles)
+            with_triangles = frozenset(np.flatnonzero(mask).tolist())
+        reader = FrameReader(found, fit, with_triangles, settings.shape == "mesh")
+        reader.read_first(bpy.context.evaluated_depsgraph_get())
+        yield self._begun
+        fitting = fit_bounds(reader.shared, found, shapes, skipped)
+        return reader, (yield from converted(fitting, lambda _: self._begun))
+
+    def _shapes_of(self, subjects: Iterable[Subject]) -> tuple[tuple[BoundShape, ...], FitSettings]:
         """Return the shapes of the bounds of subjects: oriented boxes too, where the scan tests these.
 
         Returns settings of those that have none of their own, too, with the axes that the scan decides.
@@ -102,77 +272,23 @@ class ScanRequest(NamedTuple):
         kind, fit = resolve_scanned_shape(self.settings.shape, axes, self.settings.fit)
         return ((*DEFAULT_SHAPES, kind) if kind != "mesh" and kind in ORIENTED_KINDS else DEFAULT_SHAPES), fit
 
-
-def scan_request(
-    scene: bpy.types.Scene,
-    settings: ContactSettings,
-    stops: Callable[[], bool] = never,
-    drops: Callable[[], bool] = never,
-) -> ScanRequest:
-    """Check the settings, and find the frames to scan. Raises SceneError."""
-    require_active_scene(scene)
-    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
-    times = sample_times(*span)
-    if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
-        raise SceneError(
-            message("clearance {clearance:g}: must be a length of 0 or more", clearance=settings.clearance)
-        )
-    if settings.obstacles and settings.shape not in OBSTACLE_SHAPES:
-        raise SceneError(
-            message(
-                "obstacles {obstacles!r}: need spheres or sphere trees as the shape",
-                obstacles=", ".join(settings.obstacles),
-            )
-        )
-    begun = Progress(0, len(times), times[0])
-    return ScanRequest(scene.session_uid, settings, span, times, begun, stops, drops)
-
-
-_REASON = template("no vertices at the first frame, some at frame {frame:g}: not included")
-_WARNING = template(
-    "has no vertices at the first frame, and some at frame {frame:g}: frames from there on include it"
-)
-
-
-@dataclass
-class LateInstances:
-    """Subjects that appear during a scan.
-
-    subjects : In the order in which they appear.
-    objects : Their bounds at the frame at which they appear.
-    readers : How they may change, and their geometry.
-    """
-
-    subjects: list[Subject] = field(default_factory=list)
-    objects: list[ObjectBounds] = field(default_factory=list)
-    readers: list[FrameReader] = field(default_factory=list)
-    # Number of instances by the full names of owner and object, and ids of all subjects.
-    _counts: dict[tuple[str, str], int] = field(default_factory=dict)
-    _ids: set[str] = field(default_factory=set)
-
-    def read(
-        self,
-        progress: Progress,
-        request: ScanRequest,
-        prepared: PreparedScan,
-        job: JobProgress | None = None,
-    ) -> Progress:
+    def read_late(self, progress: Progress, prepared: PreparedScan, is_first: bool = False) -> Progress:
         """Read what has appeared in the last sample of a scan; the scene must be at its time.
 
         Members of merged collections and loose parts are not read.
 
         progress : Of the scan, returned as it is.
-        job : Where another scan follows if any instance comes, which takes as long as this one.
+        is_first : Whether another scan follows if any instance comes, which takes as long as this one.
         """
-        motion, is_first = prepared.motion, not self.subjects
+        motion, begins_again = prepared.motion, is_first and not self.late
         arrived, motion.arrived = motion.arrived, set()
         if not arrived:
             return progress
         if not self._ids:
             self._counts = dict(motion.reader.instance_counts)
             self._ids = {each.id for each in prepared.bounds.subjects}
-        depsgraph, selection = bpy.context.evaluated_depsgraph_get(), request.settings.selection
-        finding = find_in_parts(scene_by_uid(request.uid), depsgraph, replace(selection, patterns=()))
+        depsgraph, selection = bpy.context.evaluated_depsgraph_get(), self.settings.selection
+        finding = find_in_parts(scene_by_uid(self.uid), depsgraph, replace(selection, patterns=()))
         found, _, _ = run_to_end(finding)
         late = []
         for _, row in sorted(found.rows_of(arrived).items()):
@@ -193,124 +309,112 @@ class LateInstances:
         if not late:
             return progress
         found = SubjectList.of(late)
-        shapes, fit = request.shapes_of(found)
+        shapes, fit = self._shapes_of(found)
         bounded = run_to_end(fit_bounds(SubjectReader(found, fit).geometries(depsgraph), found, shapes, []))
-        self.subjects += bounded.subjects
-        self.objects += bounded
+        self.late += bounded.subjects
+        self._late_objects += bounded
         reader = FrameReader(
             bounded.subjects,
-            request.settings.fit,
+            self.settings.fit,
             range(len(bounded.subjects)),
-            request.settings.shape == "mesh",
+            self.settings.shape == "mesh",
         )
         reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.forget_instances()
-        self.readers.append(reader)
-        if job and is_first and self.subjects:
-            left = 1 - progress.share
+        self._late_readers.append(reader)
+        if begins_again and self.late:
+            left, job = 1 - progress.share, self.progress
             job.begin_phase(job.done + (job.end - job.done) * left / (1 + left), progress.share)
         return progress
 
+    def joined(self, prepared: PreparedScan, shares: Sequence[ScanShare]) -> ContactReport:
+        """Join shares. Raises SceneError if one is of another scan."""
+        identity = identity_of(prepared.bounds.subjects, self.settings, self.times)
+        for number, share in enumerate(shares):
+            is_same_scan = share.identity == identity and share.times == shares[0].times
+            if (share.number, share.share_count) != (number, len(shares)) or not is_same_scan:
+                raise SceneError(
+                    f"share {number + 1} of {len(shares)} is of another scan: scan all shares again, with "
+                    "the same scene, options and versions"
+                )
+            prepared.motion.skips.take_over(share.skips)
+        records = [share.records for share in shares if share.records is not None]
+        prepared.motion.sources.reasons = dict(shares[0].played)
+        return joined_shares(shares[0].times, prepared.settings, records) if records else ContactReport()
 
-def with_late_meshes(request: ScanRequest, result: Result) -> Generator[Progress, None, Result]:
-    """Give the objects that a result skips without vertices the frame at which they get some, and warnings.
+    def result(self, prepared: PreparedScan, report: ContactReport) -> Generator[Progress, None, Result]:
+        """Make the result of a scan; partial if it was stopped."""
+        times, motion = self.times, prepared.motion
+        result = prepared.bounds.with_late_warnings()
+        last = times[-1] if report.stopped_at is None else report.stopped_at
+        if report.stopped_at is not None:
+            result = replace(result, partial=Partial(times[-1]), time=replace(result.time, end=last))
+        is_adaptive = self.settings.motion == "adaptive" and len(times) > 1
+        linear = np.flatnonzero(~motion.refinable) if is_adaptive else ()
+        rotating = motion.rotating(report.contacts.pairs, [time for time in times if time <= last])
+        skipped = dict(result.skipped_pairs)
+        if report.static_pair_count:
+            skipped[SkippedPairs.STATIC.value] = report.static_pair_count
+        ids = result.ids
+        scanned = ScannedContacts(
+            report,
+            ids,
+            motion.shape,
+            frozenset(ids[obstacle.subject] for obstacle in prepared.settings.obstacles),
+            clearance=self.settings.clearance,
+        )
+        played = motion.sources.reasons if is_adaptive else {}
+        result = replace(
+            result,
+            skipped=(*result.skipped, *motion.skips.records),
+            scanned=scanned,
+            played={ids[index]: reason for index, reason in played.items()},
+            linear_only=tuple(result.subjects[index].name for index in linear),
+            rotating=tuple(rotating.tolist()),
+            skipped_pairs=skipped,
+        ).with_accepted_pairs()
+        if report.stopped_at is not None:
+            return result
+        self.progress.begin_phase(1.0)
+        return (yield from self.progress.track(self._with_late_meshes(result)))
 
-    They are evaluated by themselves: that takes no time where they do not depend on the frame.
+    def _with_late_meshes(self, result: Result) -> Generator[Progress, None, Result]:
+        """Give objects that a result skips without vertices the frame at which they get some, and warnings.
 
-    progress : After each evaluation.
-    """
-    empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
-    if not empty:
-        return result
-    modifiers: dict[int, Modifiers] = {}
-    names: dict[int, str] = {}
-    for item in scene_by_uid(request.uid).objects:
-        if item.type in MESH_LIKE and name_of(item) in empty:
-            source = object_fit_settings(item, request.settings.fit).modifiers
-            if may_deform(item, source):
-                names[item.session_uid], modifiers[item.session_uid] = name_of(item), source
-    late: dict[str, float] = {}
-    scene = PrivateScene(scene_by_uid(request.uid), names)
-    for number, time in enumerate(request.times[1:], 1):
-        if len(late) == len(names) or request.stops():
-            break
-        for item in scene.evaluate(time).objects:
-            uid = item.original.session_uid
-            if uid in names and names[uid] not in late and len(vertex_positions(item, modifiers[uid])):
-                late[names[uid]] = time
-        yield Progress(number, len(request.times), time)
-    if not late:
-        return result
-    skipped = tuple(
-        Skipped(entry.name, message(_REASON, frame=late[entry.name])) if entry.name in late else entry
-        for entry in result.skipped
-    )
-    warnings = (
-        InputWarning("lateMesh", name, message(_WARNING, frame=time)) for name, time in sorted(late.items())
-    )
-    return replace(result, skipped=skipped, warnings=(*result.warnings, *warnings))
+        They are evaluated by themselves: that takes no time where they do not depend on the frame.
 
-
-_PREPARATION, _PREPARATION_OF_PARTS = 0.05, 0.5
-"""Part of the work of a scan before its first frame, for the progress; more if meshes are split."""
-
-
-class PreparedScan(NamedTuple):
-    """All that a scan needs of the scene.
-
-    bounds : Bounds at the first frame, without contacts.
-    motion : SceneMotion
-    settings : ScanSettings
-    has_subjects : Whether there is something to scan, now or later.
-    played : Why subjects are read from the user's scene, by the index of each that is.
-    """
-
-    bounds: Result
-    motion: SceneMotion
-    settings: ScanSettings
-    has_subjects: bool
-    played: Mapping[int, str] = MappingProxyType({})
-
-
-def prepare_motion(
-    request: ScanRequest, late: LateInstances, job: JobProgress
-) -> Generator[Progress, None, tuple[PreparedScan, Motion | Sampler, list[float]]]:
-    """Read the scene at its first frame, choose the sources of motion, and return what is scanned, and when.
-
-    Motion that is certain needs no samples, but in the spaces of obstacles.
-
-    late : more subjects
-    """
-    home, times = playhead(scene_by_uid(request.uid)), request.times
-    prepared = yield from prepare_first_frame(request, late, job)
-    # Everything about the scene has been read: it may be deleted after this yield.
-    yield request.begun
-    prepared = yield from fitted_scan(prepared, request.begun)
-    motion = prepared.motion
-    for _ in choose_sources(scene_by_uid(request.uid), motion, times, home):
-        yield request.begun
-    prepared = prepared._replace(played=motion.sources.reasons)
-    if request.settings.motion != "adaptive" or not prepared.has_subjects:
-        return prepared, motion, times
-    # Motion that is not known, and can be sampled within frames, is where keys turn there.
-    if len(times) > 1 and not motion.is_known and motion.refinable.all():
-        times = sorted([*times, *turning_times(bpy.context.evaluated_depsgraph_get(), times)])
-    times = motion.with_switches(times)
-    if motion.certain is None or not motion.is_certain or prepared.settings.obstacles:
-        return prepared, motion, times
-    return prepared, motion.certain, times
-
-
-def fitted_scan(prepared: PreparedScan, begun: Progress) -> Generator[Progress, None, PreparedScan]:
-    """Fit all subjects of a scan, and give its result the shapes; yields `begun` after each batch."""
-    motion, bounds = prepared.motion, prepared.bounds
-    if motion.shape not in SHAPES_OF_SCANS:
-        for _ in motion.fitting():
-            yield begun
-        return prepared
-    fitted = yield from converted(motion.fitted(), lambda _: begun)
-    scanned = ScannedShapes(motion.shape, fitted, len(bounds.subjects))
-    return prepared._replace(bounds=replace(bounds, scanned_shapes=scanned))
+        progress : After each evaluation.
+        """
+        empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
+        if not empty:
+            return result
+        modifiers: dict[int, Modifiers] = {}
+        names: dict[int, str] = {}
+        for item in scene_by_uid(self.uid).objects:
+            if item.type in MESH_LIKE and name_of(item) in empty:
+                source = object_fit_settings(item, self.settings.fit).modifiers
+                if may_deform(item, source):
+                    names[item.session_uid], modifiers[item.session_uid] = name_of(item), source
+        late: dict[str, float] = {}
+        scene = PrivateScene(scene_by_uid(self.uid), names)
+        for number, time in enumerate(self.times[1:], 1):
+            if len(late) == len(names) or self.stops():
+                break
+            for item in scene.evaluate(time).objects:
+                uid = item.original.session_uid
+                if uid in names and names[uid] not in late and len(vertex_positions(item, modifiers[uid])):
+                    late[names[uid]] = time
+            yield Progress(number, len(self.times), time)
+        if not late:
+            return result
+        skipped = tuple(
+            Skipped(entry.name, message(_REASON, frame=late[entry.name])) if entry.name in late else entry
+            for entry in result.skipped
+        )
+        warnings = [
+            InputWarning("lateMesh", name, message(_WARNING, frame=late[name])) for name in sorted(late)
+        ]
+        return replace(result, skipped=skipped, warnings=(*result.warnings, *warnings))
 
 
 def choose_sources(
@@ -325,91 +429,6 @@ def choose_sources(
         yield from motion.comparing(times)
         if not motion.sources.is_played and playhead(scene_by_uid(uid)) != home:
             go_to_within_step(scene_by_uid(uid), home)
-
-
-def prepare_first_frame(
-    request: ScanRequest, late: LateInstances, job: JobProgress
-) -> Generator[Progress, None, PreparedScan]:
-    """Go to the first frame and read bounds, pairs and motion there.
-
-    late : more subjects
-    """
-    settings, begun = request.settings, request.begun
-    preparation = _PREPARATION_OF_PARTS if settings.shape == "compound" else _PREPARATION
-    job.begin_phase(job.done + preparation * (job.end - job.done))
-    scene, time = scene_by_uid(request.uid), request.times[0]
-    simulations = Simulations.of(scene)
-    if bpy.app.background or simulations.first_frame is not None or time != playhead(scene):
-        advance_to(scene, time, simulations, None)
-    else:
-        # Values without keys are reset although the scene is at the first frame already.
-        with returning_between_steps(scene, time):
-            go_to_within_step(scene, time)
-    yield begun
-    reader, bounded = yield from _bound_first_frame(request)
-    scene = scene_by_uid(request.uid)
-    subjects = [*bounded.subjects, *late.subjects]
-    parents = bounded.subjects.columns(np.arange(len(bounded.subjects)))["parent"]
-    parents = [bounded.parents.get(parent, parent) for parent in parents]
-    parents += [entry.parent for entry in late.objects]
-    is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
-    selection = settings.selection
-    # They are tested although one may be the other's parent.
-    is_pair_named = len(subjects) == 2 and (
-        selection.selected_only or bool(selection.patterns) or selection.owners is not None
-    )
-    pairs = make_scan_settings(scene, subjects, parents, settings, is_pair_named, is_obstacle)
-    bounds = replace(result_of(scene, bounded, request.span, time), skipped_pairs=pairs.skipped)
-    if late.subjects:
-        bounds = replace(bounds, subjects=subjects, objects=[*bounded, *late.objects])
-    yield begun
-    obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
-    yield begun
-    if settings.shape == "compound":
-        for share in split_pieces(reader.first_geometries().values(), settings.fit):
-            yield begun._replace(part=share)
-    has_all_been_read = not late.subjects and bounded.subjects is reader.subjects
-    motion = SceneMotion(
-        scene_by_uid(request.uid),
-        reader if has_all_been_read else subjects,
-        selection,
-        settings.shape,
-        settings.fit,
-        obstacles,
-        late.readers,
-    )
-    scan = replace(
-        pairs.settings,
-        clearance=settings.clearance,
-        motion=settings.motion,
-        owners=motion.owners,
-        obstacles=obstacles.for_scan,
-    )
-    return PreparedScan(bounds, motion, scan, bool(subjects) or motion.may_have_late_instances)
-
-
-def _bound_first_frame(
-    request: ScanRequest,
-) -> Generator[Progress, None, tuple[FrameReader, BoundsTable]]:
-    """Read the subjects of a scan in the scene, which is at the first frame, and fit their bounds."""
-    settings, depsgraph = request.settings, bpy.context.evaluated_depsgraph_get()
-    scene = scene_by_uid(request.uid)
-    found, skipped, _ = run_to_end(find_in_parts(scene, depsgraph, settings.selection))
-    yield request.begun
-    shapes, fit = request.shapes_of(found.representatives())
-    with_triangles: Container[int] = range(len(found))
-    if settings.shape not in SHAPES_OF_TRIANGLES:
-        mask = NamePatterns(scene_by_uid(request.uid), found).mask("obstacles", settings.obstacles)
-        with_triangles = frozenset(np.flatnonzero(mask).tolist())
-    reader = FrameReader(found, fit, with_triangles, settings.shape == "mesh")
-    reader.read_first(bpy.context.evaluated_depsgraph_get())
-    yield request.begun
-    fitting = fit_bounds(reader.shared, found, shapes, skipped)
-    return reader, (yield from converted(fitting, lambda _: request.begun))
-
-
-_LATE_MESHES = 0.98
-"""Part of a job that is done before objects without vertices are evaluated again: few scenes have any."""
 
 
 @without_private_scenes
@@ -439,96 +458,15 @@ def find_contacts(
     """
     if any(share.refusal for share in shares):
         shares = ()
-    request = scan_request(scene, settings, stops, drops)
+    job = ContactJob(scene, settings, stops, drops)
     with preserve_frame(scene):
-        late, job = LateInstances(), JobProgress()
-        job.begin_phase(_LATE_MESHES)
-        found = yield from job.track(_scan(request, late, job, shares))
-        if late.subjects and found[1].stopped_at is None:
+        job.progress.begin_phase(_LATE_MESHES)
+        found = yield from job.progress.track(job.scan(shares))
+        if job.late and found[1].stopped_at is None:
             # What was found stays if the scan with the instances that came is stopped.
-            again = yield from until_stopped(job.track(_scan(request, late, job, shares)), stops)
+            again = yield from until_stopped(job.progress.track(job.scan(shares)), stops)
             found = again or found
-        return (yield from _result_of(request, *found, job))
-
-
-def _result_of(
-    request: ScanRequest, prepared: PreparedScan, report: ContactReport, job: JobProgress
-) -> Generator[Progress, None, Result]:
-    """Make the result of a scan; partial if it was stopped."""
-    settings, times, motion = request.settings, request.times, prepared.motion
-    result = prepared.bounds.with_late_warnings()
-    if report.stopped_at is not None:
-        time = replace(result.time, end=report.stopped_at)
-        result = replace(result, partial=Partial(times[-1]), time=time)
-    is_adaptive = settings.motion == "adaptive" and len(times) > 1
-    linear = np.flatnonzero(~motion.refinable) if is_adaptive else ()
-    last = times[-1] if report.stopped_at is None else report.stopped_at
-    rotating = motion.rotating(report.contacts.pairs, [time for time in times if time <= last])
-    skipped = dict(result.skipped_pairs)
-    if report.static_pair_count:
-        skipped[SkippedPairs.STATIC.value] = report.static_pair_count
-    ids = result.ids
-    scanned = ScannedContacts(
-        report,
-        ids,
-        motion.shape,
-        frozenset(ids[obstacle.subject] for obstacle in prepared.settings.obstacles),
-        clearance=settings.clearance,
-    )
-    result = replace(
-        result,
-        skipped=(*result.skipped, *motion.skips.records),
-        scanned=scanned,
-        played={ids[index]: reason for index, reason in prepared.played.items()} if is_adaptive else {},
-        linear_only=tuple(result.subjects[index].name for index in linear),
-        rotating=tuple(rotating.tolist()),
-        skipped_pairs=skipped,
-    ).with_accepted_pairs()
-    if report.stopped_at is not None:
-        return result
-    job.begin_phase(1.0)
-    return (yield from job.track(with_late_meshes(request, result)))
-
-
-def _join_shares(
-    request: ScanRequest, prepared: PreparedScan, shares: Sequence[ScanShare]
-) -> tuple[PreparedScan, ContactReport]:
-    """Join shares. Raises SceneError if one is of another scan."""
-    records = joinable_records(shares, identity_of(prepared.bounds.subjects, request.settings, request.times))
-    for share in shares:
-        prepared.motion.skips.take_over(share.skips)
-    report = joined_shares(shares[0].times, prepared.settings, records) if records else ContactReport()
-    return prepared._replace(played=shares[0].played), report
-
-
-def _scan(
-    request: ScanRequest, late: LateInstances, job: JobProgress, shares: Sequence[ScanShare]
-) -> Generator[Progress, None, tuple[PreparedScan, ContactReport]]:
-    """Scan all frames; in the first of two scans collect instances that come, in the second one test them.
-
-    job : at the end of the first scan, what is left of its phase is for the second one
-    """
-    end, is_second = job.end, bool(late.subjects)
-    if shares:
-        # Nothing is sampled again, so no sources are needed, and no fits but those of the document.
-        prepared = yield from prepare_first_frame(request, late, job)
-        if prepared.motion.shape in SHAPES_OF_SCANS:
-            prepared = yield from fitted_scan(prepared, request.begun)
-        return _join_shares(request, prepared, shares)
-    prepared, scanned, times = yield from prepare_motion(request, late, job)
-    # Without subjects the frames are played to find instances that come.
-    if not prepared.has_subjects:
-        return prepared, ContactReport()
-    job.begin_phase(end)
-    scan = scan_contacts(scanned, times, prepared.settings, request.stops, request.drops)
-    if not is_second and scanned is prepared.motion:
-        scan = converted(scan, lambda progress: late.read(progress, request, prepared, job))
-    report = yield from scan
-    prepared.motion.log_absences(
-        [time for time in times if time <= (np.inf if report.stopped_at is None else report.stopped_at)]
-    )
-    job.end = end
-    return prepared, report
+        return (yield from job.result(*found))
 
 
 @without_private_scenes
@@ -549,40 +487,38 @@ def scan_frame_share(
 
     Returns the result of `find_contacts`; None without all shares. Raises SceneError as `find_contacts`.
     """
-    request, job, late = scan_request(scene, settings), JobProgress(), LateInstances()
+    job = ContactJob(scene, settings)
     refusal = refusal_of(scene)
     if not has_sections(scene, settings):
         refusal = f"the animation is shorter than {SECTION_INTERVALS + 1} steps"
     if refusal:
         exchange(ScanShare(*number, "", refusal))
         return None
-    end = 1.0
-    job.begin_phase(end)
     with preserve_frame(scene):
-        prepared, scanned, times = yield from job.track(prepare_motion(request, late, job))
+        prepared, scanned, times = yield from job.progress.track(job.prepare())
         # The subjects that are skipped before the share are known to all shares.
-        subjects, skips = prepared.bounds.subjects, deepcopy(prepared.motion.skips)
-        identity = identity_of(subjects, settings, request.times)
-        share = ScanShare(*number, identity, times=tuple(times), played=prepared.played)
+        motion, subjects = prepared.motion, prepared.bounds.subjects
+        skips = deepcopy(motion.skips)
+        identity = identity_of(subjects, settings, job.times)
+        share = ScanShare(*number, identity, times=tuple(times), played=motion.sources.reasons)
         sections = share_of(sections_of(len(times)), *number)
         if subjects and sections:
-            job.begin_phase(end)
+            job.progress.begin_phase(1.0)
             # Its progress is that of the frames of all shares.
             scan = converted(
                 scan_share(scanned, times, prepared.settings, sections),
-                lambda at: late.read(at._replace(part=at.share * number[1] - number[0]), request, prepared),
+                lambda at: job.read_late(at._replace(part=at.share * number[1] - number[0]), prepared),
             )
-            records = yield from job.track(scan)
-            prepared.motion.log_absences(times)
-            share = share._replace(records=records, skips=tuple(prepared.motion.skips.events))
-            reasons = [f"{subject.name} appears after the first frame" for subject in late.subjects]
-            if refusal := next(iter(reasons), refusal_of(scene_by_uid(request.uid))):
+            records = yield from job.progress.track(scan)
+            motion.log_absences(times)
+            share = share._replace(records=records, skips=tuple(motion.skips.events))
+            reasons = [f"{subject.name} appears after the first frame" for subject in job.late]
+            if refusal := next(iter(reasons), refusal_of(scene_by_uid(job.uid))):
                 share = ScanShare(*number, identity, refusal)
         shares = exchange(share)
         if not shares:
             return None
         if not any(each.refusal for each in shares):
-            prepared.motion.skips = skips
-            joined = _join_shares(request, prepared, shares)
-            return (yield from _result_of(request, *joined, job))
-    return (yield from find_contacts(scene_by_uid(request.uid), settings, shares=shares))
+            motion.skips = skips
+            return (yield from job.result(prepared, job.joined(prepared, shares)))
+    return (yield from find_contacts(scene_by_uid(job.uid), settings, shares=shares))

@@ -6,8 +6,8 @@ that a scan has tested are in its document as they are, see `ScannedShapes`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Container, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -26,7 +26,7 @@ from ...core.compound.convex_parts import Compound, CompoundPart
 from ...core.fitting.convex_hull import HullRequest, hull_steps
 from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.fitting.hull_surface import moved_hull
-from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
+from ...core.numeric.arrays import Floats, Ints, concatenated_ranges, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ...core.shapes import BoundingVolume, concatenated
 from ...formats.document.model import ShapeColumn
@@ -42,8 +42,7 @@ from ..fitting.fit import (
     points_for_search,
     smallest_box_axes,
 )
-from ..fitting.parts import convex_pieces, inner_spheres, node_vertices
-from ..motion.scene_motion import FittedShapes
+from ..fitting.parts import TreeVertices, convex_pieces, inner_spheres, node_vertices
 from ..settings import AXIAL_SHAPES, SCANNED_SHAPES, SHAPE_KINDS, BoundShape, DrawnShape, PartShape, ShapeName
 from ..subjects.reader import SubjectGeometry, in_bone_space
 
@@ -236,17 +235,23 @@ SHAPES_OF_SCANS = frozenset(name for name in SCANNED_SHAPES if not SHAPE_KINDS[n
 _ROUNDING = 4 * np.finfo(np.float64).eps
 
 
+@dataclass(frozen=True, eq=False)
 class ScannedShapes:
-    """Shapes of n subjects at the frame at which they were read.
+    """Shapes of n subjects in world space, as they were when they were read.
 
-    key : The kind of shape, also in documents.
+    key : Their kind, one of SHAPES_OF_SCANS, also in documents.
+    parts : Shape, batch (N,)
+    owners : (N,) int. Subject that each is part of; the parts of a subject are adjacent. Subjects that are
+        not tested, or as triangle meshes, have none.
+    offsets : (n, 3) float64. Where the origins of the subjects are.
+    trees : By the index of each subject, if the parts are the leaves of sphere trees.
     """
 
-    def __init__(self, shape: ShapeName, fitted: FittedShapes, count: int) -> None:
-        """Keep the shapes of `count` subjects, of a kind that is one of SHAPES_OF_SCANS."""
-        self.key = shape
-        self._fitted = fitted
-        self._starts = np.searchsorted(fitted.owners, np.arange(count + 1))
+    key: ShapeName
+    parts: Any
+    owners: Ints
+    offsets: Floats
+    trees: Mapping[int, TreeVertices]
 
     def columns(
         self, subjects: Ints, translations: Floats, rotations: Floats
@@ -255,15 +260,13 @@ class ScannedShapes:
 
         translations, rotations : of the frames, (m, 3), and (m, 4) with w first
         """
-        rows = np.flatnonzero(self._starts[subjects + 1] > self._starts[subjects])
-        members = subjects[rows]
-        counts = self._starts[members + 1] - self._starts[members]
-        stops = np.cumsum(counts)
-        places = np.repeat(self._starts[members] - stops + counts, counts) + np.arange(counts.sum())
-        world = self._fitted.parts[places]
+        starts, ends = np.searchsorted(self.owners, [subjects, subjects + 1])
+        rows = np.flatnonzero(ends > starts)
+        members, counts = subjects[rows], (ends - starts)[rows]
+        world = self.parts[concatenated_ranges(starts[rows], counts)]
         if self.key == "spheres":
             world, counts = self._nodes(members, world)
-            stops = np.cumsum(counts)
+        stops = np.cumsum(counts)
         # Moving a shape rounds its center.
         world = world.padded(_ROUNDING * np.abs(world.center).max(axis=1))
         turns = rotation_matrix(rotations[rows]).swapaxes(1, 2)
@@ -277,10 +280,10 @@ class ScannedShapes:
 
     def _nodes(self, subjects: Ints, leaves: Sphere) -> tuple[Sphere, Ints]:
         """Spheres (M,) of all nodes of the trees of subjects (m,), and numbers (m,) of nodes."""
-        trees = [self._fitted.trees[subject] for subject in subjects.tolist()]
+        trees = [self.trees[subject] for subject in subjects.tolist()]
         counts = np.array([len(tree.children) for tree in trees], dtype=np.int64)
         is_leaf = np.concatenate([np.zeros(0, dtype=bool), *(tree.children[:, 0] < 0 for tree in trees)])
-        offsets = self._fitted.offsets[subjects].repeat(counts, axis=0)[~is_leaf]
+        offsets = self.offsets[subjects].repeat(counts, axis=0)[~is_leaf]
         inner = inner_spheres(trees)
         inner = Sphere.unchecked(inner.center + offsets, inner.radius)
         order = np.argsort(np.concatenate([np.flatnonzero(is_leaf), np.flatnonzero(~is_leaf)]))
@@ -292,7 +295,7 @@ class ScannedShapes:
             return parts
         if self.key == "compound":
             return [Compound(tuple(parts[part].to_list())) for part in slices]
-        children = (self._fitted.trees[subject].children for subject in subjects.tolist())
+        children = (self.trees[subject].children for subject in subjects.tolist())
         return [
             SphereTree(parts.center[nodes], parts.radius[nodes], below)
             for nodes, below in zip(slices, children, strict=True)

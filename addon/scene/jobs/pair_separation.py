@@ -6,8 +6,8 @@ It can be written as keys of a custom property, for drivers, sound and Geometry 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
@@ -97,12 +97,12 @@ def separation_over_time(
         for done, time in enumerate(times):
             motion.record(time)
             yield Progress(done + 1, len(times), time)
-        shapes = _PairShapes.of(motion.recorded(), motion, obstacles)
+        pair_shapes = _pair_shapes(motion.recorded(), motion, obstacles)
     found = np.array(times)
     if not is_sampled and between:
         found = np.array(sorted({*frames, *between}))
-        shapes = shapes.interpolated(np.array(times), found)
-    values = shapes.separations()
+        pair_shapes = _interpolated(pair_shapes, np.array(times), found)
+    values = _separations(pair_shapes)
     if np.isnan(values).all():
         text = "{a!r} and {b!r} are not both there at frame {frame:g} and later: find contacts again"
         raise SceneError(message(text, a=subjects[0].name, b=subjects[1].name, frame=frames[0]))
@@ -131,62 +131,57 @@ def times_near_contacts(result: Result, pair: tuple[int, int], frames: Sequence[
     return sorted(time for time in times if frames[0] <= time <= frames[-1])
 
 
-@dataclass(frozen=True)
-class _PairShapes:
-    """Shapes of two subjects at each of t times.
+_PairShapes: TypeAlias = tuple[Shape, Shape | TriangleMesh, Bools]
+"""Shapes of two subjects at each of t times, (t, n) and (t, m), and whether both are there (t,).
 
-    a, b : batches (t, n) and (t, m); b may be a mesh, which is at rest, and a is in its space then
-    is_present : (t,) whether both subjects are there
-    """
+The second may be a mesh, which is at rest, and the first ones are in its space then.
+"""
 
-    a: Shape
-    b: Shape | TriangleMesh
-    is_present: Bools
 
-    @classmethod
-    def of(cls, sample: Sample, motion: SceneMotion, obstacles: MeshObstacles) -> _PairShapes:
-        """Divide a sample of several times into both subjects."""
-        shapes = sample.shapes
-        is_present: Bools = np.ones(shapes.shape[0], dtype=bool)
-        if sample.present is not None:
-            is_present = np.logical_and.reduce(sample.present, axis=1)
-        if meshes := obstacles.for_scan:
-            local = ObstacleSpace(0, meshes[0]).to_local(sample, None).shapes
-            return cls(local[:, :-1], meshes[0].mesh, is_present)
-        owners: Ints = np.arange(2) if motion.owners is None else motion.owners
-        first, second = np.flatnonzero(owners == 0), np.flatnonzero(owners == 1)
-        return cls(shapes[:, first], shapes[:, second], is_present)
+def _pair_shapes(sample: Sample, motion: SceneMotion, obstacles: MeshObstacles) -> _PairShapes:
+    """Divide a sample of several times into both subjects."""
+    shapes = sample.shapes
+    is_present: Bools = np.ones(shapes.shape[0], dtype=bool)
+    if sample.present is not None:
+        is_present = np.logical_and.reduce(sample.present, axis=1)
+    if meshes := obstacles.for_scan:
+        local = ObstacleSpace(0, meshes[0]).to_local(sample, None).shapes
+        return local[:, :-1], meshes[0].mesh, is_present
+    owners: Ints = np.arange(2) if motion.owners is None else motion.owners
+    return shapes[:, np.flatnonzero(owners == 0)], shapes[:, np.flatnonzero(owners == 1)], is_present
 
-    def interpolated(self, times: Floats, wanted: Floats) -> _PairShapes:
-        """Return the shapes at other times, as if they moved linearly between the times."""
-        row = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, max(len(times) - 2, 0))
-        after = np.minimum(row + 1, len(times) - 1)
-        length = np.where(after > row, times[after] - times[row], 1.0)
-        part = (wanted - times[row]) / length
-        # A subject that appears at a frame is not there before it.
-        before, later = self.is_present[row] | (part == 1), self.is_present[after] | (part == 0)
-        part = part[:, None]
-        b = self.b if isinstance(self.b, TriangleMesh) else at(self.b[row], self.b[after], part)
-        return replace(self, a=at(self.a[row], self.a[after], part), b=b, is_present=before & later)
 
-    def separations(self) -> Floats:
-        """Return the least separation (t,) of any shape of the one and any of the other; NaN for none."""
-        count, count_a = self.a.shape
-        count_b = 1 if isinstance(self.b, TriangleMesh) else self.b.shape[1]
-        values, size = np.full(count, np.nan), max(_MOST_PAIRS // max(count_a * count_b, 1), 1)
-        if not count_a * count_b:
-            return values
-        for begin in range(0, count, size):
-            part = slice(begin, begin + size)
-            a = self.a[part].reshaped((-1, count_a, 1))
-            b = self.b if isinstance(self.b, TriangleMesh) else self.b[part].reshaped((-1, 1, count_b))
-            if isinstance(a, Meshes) and isinstance(b, Meshes):
-                a, b = a.reshaped((-1,)), b.reshaped((-1,))
-                values[part] = separations_by_depth(a, b, np.full(a.shape, np.inf))
-            else:
-                values[part] = separation(a, b).min(axis=(1, 2))
-        values[~self.is_present] = np.nan
-        return values
+def _interpolated(pair: _PairShapes, times: Floats, wanted: Floats) -> _PairShapes:
+    """Return the shapes at other times, as if they moved linearly between the times."""
+    a, b, is_present = pair
+    row = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, max(len(times) - 2, 0))
+    after = np.minimum(row + 1, len(times) - 1)
+    part = (wanted - times[row]) / np.where(after > row, times[after] - times[row], 1.0)
+    # A subject that appears at a frame is not there before it.
+    are_there = (is_present[row] | (part == 1)) & (is_present[after] | (part == 0))
+    if not isinstance(b, TriangleMesh):
+        b = at(b[row], b[after], part[:, None])
+    return at(a[row], a[after], part[:, None]), b, are_there
+
+
+def _separations(pair: _PairShapes) -> Floats:
+    """Return the least separation (t,) of any shape of the one and any of the other; NaN for none."""
+    a: Any
+    b: Any
+    a, b, is_present = pair
+    count, count_a = a.shape
+    count_b = 1 if isinstance(b, TriangleMesh) else b.shape[1]
+    values, size = np.full(count, np.nan), max(_MOST_PAIRS // max(count_a * count_b, 1), 1)
+    for begin in range(0, count if count_a * count_b else 0, size):
+        part = slice(begin, begin + size)
+        other = b if isinstance(b, TriangleMesh) else b[part].reshaped((-1, 1, count_b))
+        if isinstance(a, Meshes) and isinstance(b, Meshes):
+            every = np.full(len(values[part]), np.inf)
+            values[part] = separations_by_depth(a[part].reshaped((-1,)), b[part].reshaped((-1,)), every)
+        else:
+            values[part] = separation(a[part].reshaped((-1, count_a, 1)), other).min(axis=(1, 2))
+    values[~is_present] = np.nan
+    return values
 
 
 MAX_NAME = 63

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -296,18 +296,13 @@ def result_of(
     )
 
 
-class LoadedReport(NamedTuple):
-    """The result, and names of its objects that are not visible in the scene."""
-
-    result: Result
-    missing: tuple[str, ...]
-
-
-def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedReport:
+def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> tuple[Result, tuple[str, ...]]:
     """Match the objects of a document with the visible objects of the active scene.
 
     scene : Must be the active scene.
     reading : The document.
+    Returns result : Result
+    Returns missing : Names of its objects that are not visible in the scene.
     """
     present, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), Selection())
     by_id = {subject.id: subject for subject in present}
@@ -322,4 +317,4 @@ def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedRepo
     contents: dict[str, Any] = {each.name: getattr(reading, each.name) for each in fields(DocumentContents)}
     # A document for glTF does not have the unit scale of its scene.
     result = Result(**contents, subjects=tuple(subjects), scale_length=meters_per_unit(scene))
-    return LoadedReport(result, tuple(missing))
+    return result, tuple(missing)

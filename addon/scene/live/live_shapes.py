@@ -33,6 +33,7 @@ from ..blender.object_settings import Override, has_own_settings, object_fit_set
 from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE
 from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, scanned_shape
 from ..fitting.fit_cache import FitCache, new_fits
+from ..fitting.fit_columns import Line
 from ..fitting.parts import part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
@@ -420,7 +421,7 @@ class LiveSubjects:
         if now.fit is not fit_before and now.fit != fit_before:
             if replace(now.fit, padding=fit_before.padding) == fit_before:
                 for fits in self._fits.values():
-                    fits.set_padding(index, now.fit.padding)
+                    fits.padding[index] = now.fit.padding
             else:
                 self._fits.clear()
         self._known[index] = now
@@ -453,7 +454,7 @@ class LiveSubjects:
             fits = new_fits(len(self._indices), kind, settings, parts, np.empty(0, dtype=np.int64))
             for index in self._bones:
                 if settings[index].modifiers == "evaluated":
-                    fits.set_axis(index, ALONG_BONE)
+                    fits.lines[index] = Line(ALONG_BONE)
             fits.fit(list(known), [self._geometry(index, matrices) for index in known])
             self._fits[name] = fits
         present_subjects = np.flatnonzero(present & fits.is_fitted)

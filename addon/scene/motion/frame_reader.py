@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
@@ -36,11 +36,8 @@ from .instance_reader import InstanceReader
 _NO_FACES = np.empty(0, dtype=np.int32)
 
 
-class ChangedFaces(NamedTuple):
-    """Triangles (t, 3) of a subject whose faces have changed, and the face of each (t,) if it is known."""
-
-    triangles: NDArray[np.int32]
-    of_triangle: NDArray[np.int32] | None
+ChangedFaces: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32] | None]
+"""Triangles (t, 3) of a subject whose faces have changed, and the face of each (t,) if it is known."""
 
 
 class Reading(NamedTuple):
@@ -160,8 +157,7 @@ class FrameReader(SubjectReader):
         self.is_walked: Bools = columns[:, 2].astype(bool)
         self.own_uids = frozenset(self.uids[~columns[:, 3].astype(bool)].tolist())
         self.needs_walk = bool(self.is_walked.any())
-        self.merged = [index for index, subject in self.assembled.items() if subject.members]
-        self._is_merged = frozenset(self.merged)
+        self.merged = frozenset(index for index, subject in self.assembled.items() if subject.members)
         self.bones = {
             index: subject.bone
             for index, subject in self.assembled.items()
@@ -254,7 +250,7 @@ class FrameReader(SubjectReader):
         if nature.is_converted:
             # Geometry nodes made this mesh, of hair for example: only the dependency graph has it.
             self.is_walked[index] = self.needs_walk = True
-        if index in self._is_merged:
+        if index in self.merged:
             return
         self.may_deform[index], self.modifiers[index] = nature.may_deform, nature.modifiers
         if nature.padding_of is not None:
@@ -280,8 +276,8 @@ class FrameReader(SubjectReader):
             with_faces = self.faces.keys() & loose.keys()
             triangles = triangle_indices(evaluated, modifiers) if with_faces else _NO_FACES
             for index in with_faces:
-                whole = ChangedFaces(triangles, self.faces[index].of_triangle)
-                self.of_triangle[index] = self._faces_of_part(index, whole, count).of_triangle
+                whole = triangles, self.faces[index].of_triangle
+                self.of_triangle[index] = self._faces_of_part(index, whole, count)[1]
 
     def changed_faces(
         self, indices: Sequence[int], evaluated: bpy.types.Object, vertex_count: int
@@ -301,18 +297,17 @@ class FrameReader(SubjectReader):
         triangles = triangle_indices(evaluated, modifiers)
         self.faces.update(dict.fromkeys(changed, now))
         return {
-            index: self._faces_of_part(index, ChangedFaces(triangles, now.of_triangle), vertex_count)
-            for index in changed
+            index: self._faces_of_part(index, (triangles, now.of_triangle), vertex_count) for index in changed
         }
 
     def _faces_of_part(self, index: int, faces: ChangedFaces, vertex_count: int) -> ChangedFaces:
         """Choose the faces of a part among those of the whole mesh, if its vertices are known."""
         count, rows = self.part_rows.get(index, (-1, np.empty(0, dtype=np.int64)))
-        if count != vertex_count or faces.of_triangle is None:
+        triangles, of_triangle = faces
+        if count != vertex_count or of_triangle is None:
             return faces
-        is_inside = np.isin(faces.triangles, rows).all(axis=1)
-        triangles = np.searchsorted(rows, faces.triangles[is_inside]).astype(np.int32)
-        return ChangedFaces(triangles, faces.of_triangle[is_inside])
+        is_inside = np.isin(triangles, rows).all(axis=1)
+        return np.searchsorted(rows, triangles[is_inside]).astype(np.int32), of_triangle[is_inside]
 
     def is_simulated(self, simulations: Simulations) -> Bools:
         """Subjects (n,) whose motion or shape comes from a simulation."""
@@ -380,7 +375,7 @@ class FrameReader(SubjectReader):
                 place = row_of[subject]
                 if place < 0 or not self.is_walked[subject]:
                     continue
-                if subject in self._is_merged:
+                if subject in self.merged:
                     members_of.setdefault(subject, []).append(self.read_member(item, subject))
                     continue
                 matrices[place] = np.array(item.instance.matrix_world, dtype=np.float64)
@@ -396,7 +391,7 @@ class FrameReader(SubjectReader):
             reading.geometry[subject], known = source.geometry, self.faces.get(subject)
             if known is not None and not np.array_equal(known.corners, source.triangles):
                 self.faces[subject] = MeshFaces(source.triangles, _NO_FACES)
-                reading.faces[subject] = ChangedFaces(source.triangles, None)
+                reading.faces[subject] = source.triangles, None
 
     def _read_vertices(
         self,

@@ -24,7 +24,7 @@ from ...core.curves.transform_bounds import (
 from ...core.motion.samples import KNOWN_SHORTEST
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
-from ..fitting.fit_cache import FitCache
+from ..fitting.fit_cache import FitCache, WorldBoxes
 from ..settings import SHAPE_KINDS, ShapeKind, ShapeName
 from .channels import Visibility
 from .skin_poses import SkinPoses
@@ -211,10 +211,11 @@ class KnownShapes:
         transforms, is_skinned = poses.transforms, poses.is_skinned
         self._only_moves = poses.is_known & ~is_skinned & only_moves(transforms)[poses.rows]
         is_known = poses.is_known & is_eligible & fits.is_fitted
+        shrinks = fits.padding < 0
         # A box along the axes is fitted to the vertices at each time, and triangles follow any matrix; other
         # shapes are moved and turned.
         if kind.fitted_as not in (Aabb, Meshes):
-            can_turn = fits.turns_with_subject | self._only_moves
+            can_turn = ~fits.is_along_world | self._only_moves
             is_known &= transforms.keeps_form()[poses.rows] & fits.has_orientation & can_turn
         # Where numbers are too large for a scan, samples are without a subject, and say so.
         known, ends = np.flatnonzero(is_known), np.broadcast_to(np.array(span)[:, None], (2, len(is_known)))
@@ -224,8 +225,8 @@ class KnownShapes:
             # Not a number compares as False.
             is_known[known[~(far + chords.linear <= MAX_COORDINATE)]] = False
         # Those that turn or grow may vanish at some times, because their padding is negative.
-        is_known &= ~fits.shrinks | self._only_moves
-        small = np.flatnonzero(is_known & fits.shrinks)
+        is_known &= ~shrinks | self._only_moves
+        small = np.flatnonzero(is_known & shrinks)
         if len(small):
             _, errors = fits.shapes_at(small, poses.matrices(np.zeros(len(small)), small))
             is_known[list(errors)] = False
@@ -270,7 +271,8 @@ class KnownShapes:
             chords, reach = poses.chords(turned, begin[turning], end[turning]), self._reach[turned]
             if self._bound_surface is None:
                 linear = chords.begin[:, :3, :3], chords.end[:, :3, :3]
-                kinks = self._fit_of_part.kinks(turned, reach, *linear)
+                assert isinstance(self._fit_of_part, WorldBoxes), "others have surfaces with a bound"
+                kinks = self._fit_of_part.stacked().kinks(turned, reach, *linear)
                 result[turning] = chords.offset + chords.linear * reach + kinks
             else:
                 reach *= self._farthest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -99,20 +99,16 @@ def _set_value(block: Any, path: str, value: object) -> None:
         return
 
 
-BoneKey: TypeAlias = tuple[InstanceKey, str]
-"""Key of the object or instance, and name of the bone."""
-
-
 class BoneSweeps(NamedTuple):
     """Points around the vertices of bones at all frames.
 
-    points : mapping of BoneKey to (k, 3) float64. In the space of the bone; of vertices without a bone, in
-        that of their object.
+    points : By the key of the object or instance and the name of the bone, (k, 3) float64. In the space of
+        the bone; of vertices without a bone, in that of their object.
     collapsed : mapping of str to (float, float). Names of subjects, each with the first and the last frame at
         which its bone has a scale of nearly 0, so that the points do not hold its vertices there.
     """
 
-    points: Mapping[BoneKey, Floats]
+    points: Mapping[tuple[InstanceKey, str], Floats]
     collapsed: Mapping[str, tuple[float, float]] = {}
 
     def warnings(self) -> list[InputWarning]:
@@ -124,14 +120,13 @@ class BoneSweeps(NamedTuple):
 
     def holds(self, subject: Subject) -> bool:
         """Return whether there are points of a subject."""
-        return subject.bone is not None and (subject.key, subject.bone) in self.points
+        return (subject.key, subject.bone or "") in self.points
 
     def swept(self, piece: SubjectGeometry, subject: Subject) -> SubjectGeometry:
         """Replace the vertices of a bone at one frame by the points around those at all frames."""
-        if not self.holds(subject):
+        points: Any = self.points.get((subject.key, subject.bone or ""))
+        if points is None:
             return piece
-        assert subject.bone is not None, "holds says so"
-        points: Any = self.points[subject.key, subject.bone]
         matrix = piece.geometry.matrix if piece.frame is None else piece.frame
         return piece.with_geometry(Geometry(points, matrix))._replace(triangles=NO_TRIANGLES)
 

@@ -143,8 +143,6 @@ _FRAMES, _MATRICES = 8, 1 << 15
 _COMPARED = 5
 """Times at which curves are compared with the scene."""
 
-_Steps = Generator[None, None, None]
-
 
 class PoseSources:
     """Reads subjects at any time, each from the cheapest source that gives the same as the user's scene.
@@ -174,7 +172,7 @@ class PoseSources:
 
     def choose(
         self, times: Sequence[float], is_selected: Callable[[str], bool], may_be_skinned: Bools
-    ) -> _Steps:
+    ) -> Generator[None, None, None]:
         """Compare all sources at a few times, and choose; yields after each look at a scene.
 
         times : Increasing times that will be read, in frames.
@@ -256,7 +254,7 @@ class PoseSources:
             yield
         return curves, shown
 
-    def _choose_private(self, is_known: Bools, shown: Sequence[_Shown]) -> _Steps:
+    def _choose_private(self, is_known: Bools, shown: Sequence[_Shown]) -> Generator[None, None, None]:
         """Compare subjects (n,) in a private scene with what the user's scene shows."""
         uids = self._reader.uids
         private = self._private = PrivateScene(scene_by_uid(self._uid), uids[is_known].tolist())

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 
@@ -19,7 +19,6 @@ from ...formats import Skipped, extension_version
 from ..blender.animated import Simulations
 from ..blender.frames import sample_times
 from ..blender.instances import InstanceKey
-from ..errors import SceneError
 from ..settings import ContactSettings
 from ..subjects.subject import Subject
 
@@ -32,23 +31,13 @@ class Skip(NamedTuple):
     reason: str | None
 
 
-class SkipEvent(NamedTuple):
-    """An entry of a `SkipLog`: a subject that is skipped, or an instance that appears.
-
-    name, reason : of the subject
-    key : of an instance that appears at a time; None for a subject
-    """
-
-    name: str
-    reason: str
-    key: InstanceKey | None
-    time: float
+SkipEvent: TypeAlias = Skip | tuple[InstanceKey, float]
 
 
 class SkipLog:
     """Records why subjects are skipped, by their indices.
 
-    events : All entries, in order.
+    events : All entries, in order: subjects that are skipped, and instances that appear, with the time.
     accepts : Returns whether an instance that was not there at first would have been a subject.
     known : Instances that are visible at the first frame. One that is no subject was skipped for a reason
         that is reported elsewhere.
@@ -75,27 +64,24 @@ class SkipLog:
 
     def log(self, skips: Iterable[Skip]) -> None:
         """Record the subjects that samples are without."""
-        for subject, time, reason in skips:
-            if self._names[subject] in self._reasons:
+        for skip in skips:
+            name, reason = self._names[skip.subject], skip.reason
+            if name in self._reasons:
                 continue
+            self.events.append(skip)
             if reason is None:
-                text = message("not present at frame {frame:g}: skipped while absent", frame=time)
+                text = message("not present at frame {frame:g}: skipped while absent", frame=skip.time)
             else:
-                text = message("skipped at frame {frame:g}: {reason}", frame=time, reason=reason)
-            self._set_reason(self._names[subject], text)
+                text = message("skipped at frame {frame:g}: {reason}", frame=skip.time, reason=reason)
+            self._reasons[name] = text
 
     def take_over(self, events: Sequence[SkipEvent]) -> None:
         """Add the entries of another log of the same subjects, which continues this one."""
         for event in events:
-            if event.key is None:
-                self._set_reason(event.name, event.reason)
+            if isinstance(event, Skip):
+                self.log([event])
             else:
-                self.log_late_arrival(event.key, event.time)
-
-    def _set_reason(self, name: str, reason: str) -> None:
-        if name not in self._reasons:
-            self._reasons[name] = reason
-            self.events.append(SkipEvent(name, reason, None, 0.0))
+                self.log_late_arrival(*event)
 
     def log_late_arrival(self, key: InstanceKey, time: float) -> bool:
         """Record an instance that appears after the first frame, and so is not tested.
@@ -107,7 +93,7 @@ class SkipLog:
         self.known.add(key)
         if not self.accepts(key):
             return False
-        self.events.append(SkipEvent("", "", key, time))
+        self.events.append((key, time))
         owner, name, indices = key
         shown = f"{owner}/{name}" if indices else name
         if shown in self._reasons and shown not in self._late:
@@ -160,16 +146,22 @@ def share_as_text(share: ScanShare) -> str:
     return json.dumps(fields)
 
 
+def _skip_event(data: Sequence[Any]) -> SkipEvent:
+    """Convert an entry of a log from JSON."""
+    if len(data) == 2:
+        (owner, name, indices), time = data
+        return (str(owner), str(name), tuple(indices)), float(time)
+    subject, time, reason = data
+    return Skip(int(subject), float(time), reason and str(reason))
+
+
 def share_from_text(text: str) -> ScanShare:
     """Convert JSON to a share. Raises InvalidShapeError for anything else."""
     try:
         data = json.loads(text)
         if data["format"] != _FORMAT:
             raise ValueError(f"format {data['format']!r}")
-        skips = tuple(
-            SkipEvent(str(name), str(reason), key and (str(key[0]), str(key[1]), tuple(key[2])), float(time))
-            for name, reason, key, time in data["skips"]
-        )
+        skips = tuple(map(_skip_event, data["skips"]))
         records = data["records"] and share_from_json(data["records"])
         numbers = int(data["number"]), int(data["share_count"])
         times = tuple(map(float, data["times"]))
@@ -214,15 +206,3 @@ def identity_of(subjects: Sequence[Subject], settings: ContactSettings, times: S
         of_file = ""
     text = repr((versions, of_file, settings, list(times), [subject.id for subject in subjects]))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def joinable_records(shares: Sequence[ScanShare], identity: str) -> list[tuple[ScannerRecords, ...]]:
-    """Return the records of all shares. Raises SceneError if one is of another scan."""
-    for number, share in enumerate(shares):
-        is_same_scan = share.identity == identity and share.times == shares[0].times
-        if (share.number, share.share_count) != (number, len(shares)) or not is_same_scan:
-            raise SceneError(
-                f"share {number + 1} of {len(shares)} is of another scan: scan all shares again, with the "
-                "same scene, options and versions"
-            )
-    return [share.records for share in shares if share.records is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from copy import copy, deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -25,6 +25,7 @@ from ..blender.parts.mesh_parts import ALONG_BONE
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import Errors, FitCache, new_fits
+from ..fitting.fit_columns import Line
 from ..fitting.mesh_fits import MeshFits
 from ..fitting.parts import TreeVertices, part_vertices
 from ..settings import SHAPES_OF_PARTS, SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
@@ -40,22 +41,6 @@ from .skin_poses import SkinPoses
 
 _MOST_SHAPES = float(1 << 15)
 """Shapes that are computed together: more would block the window."""
-
-
-class FittedShapes(NamedTuple):
-    """Shapes of n subjects in world space, as they were when they were read.
-
-    parts : Shape, batch (N,)
-    owners : (N,) int. Subject that each is part of; the parts of a subject are adjacent. Subjects that are
-        not tested, or as triangle meshes, have none.
-    offsets : (n, 3) float64. Where the origins of the subjects are.
-    trees : By the index of each subject, if the parts are the leaves of sphere trees.
-    """
-
-    parts: Any
-    owners: Ints
-    offsets: Floats
-    trees: Mapping[int, TreeVertices]
 
 
 class SceneMotion:
@@ -190,7 +175,7 @@ class SceneMotion:
         self.owners: Ints | None = None if np.array_equal(owners, self._all) else owners
         for index in self.reader.bones:
             if self.reader.may_deform[index]:
-                self._fits.set_axis(index, ALONG_BONE)
+                self._fits.lines[index] = Line(ALONG_BONE)
         self._fits.in_own_frames = self._in_own_frames
 
     def _new_fits(self) -> FitCache:
@@ -300,8 +285,11 @@ class SceneMotion:
                 self._fits.keep_frames()
             yield
 
-    def fitted(self) -> Generator[None, None, FittedShapes]:
-        """Fit all subjects as `fitting` does, and return the shapes around them as they were read."""
+    def fitted(self) -> Generator[None, None, tuple[Any, Ints, Floats, Mapping[int, TreeVertices]]]:
+        """Fit all subjects as `fitting` does, and return the shapes around them as they were read.
+
+        Returns parts, owners, offsets and trees, as `ScannedShapes` of `scene.jobs` has them.
+        """
         sources = dict(self._unfitted)
         yield from self.fitting()
         subjects = np.array(sorted(sources), dtype=np.int64)
@@ -313,12 +301,12 @@ class SceneMotion:
         trees: dict[int, TreeVertices] = {}
         if self.shape == "spheres":
             for index in np.unique(owners[kept]).tolist():
-                geometry, groups = sources[index].geometry, self._fits.groups_of(index)
+                geometry, groups = sources[index].geometry, self._fits.groups[index]
                 linear, padding = geometry.matrix[:3, :3], sources[index].fit.padding
                 trees[index] = TreeVertices(geometry.points, linear, groups, padding)
         offsets = np.zeros((len(self._all), 3))
         offsets[subjects] = matrices[:, :3, 3]
-        return FittedShapes(shapes[kept], owners[kept], offsets, trees)
+        return shapes[kept], owners[kept], offsets, trees
 
     def restart(self) -> None:
         """See `Sampler`: subjects that may deform are fitted again at the next sample of each."""
@@ -434,7 +422,7 @@ class SceneMotion:
         every = np.union1d(subjects, self._obstacles.indices)
         parts, is_wanted = np.flatnonzero(np.isin(self._fits.owners, every)), None
         # A subject is absent as soon as one of its parts vanishes.
-        if shapes is not None and not self._fits.shrinks.any():
+        if shapes is not None and not (self._fits.padding < 0).any():
             is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
             is_wanted[shapes] = True
         reading = reading or self.sources.read(time, every)
@@ -496,7 +484,7 @@ class SceneMotion:
             items = {full_name_of(item): item for item in bpy.data.objects}
             for subject, name in self.reader.animated_paddings.items():
                 if name in items:
-                    self._fits.set_padding(subject, object_padding(items[name]))
+                    self._fits.padding[subject] = object_padding(items[name])
         for key in reading.unknown:
             if self.skips.log_late_arrival(key, reading.time) and key[2]:
                 self.arrived.add(key)

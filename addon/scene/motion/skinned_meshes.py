@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -56,16 +56,8 @@ def bending_armature(item: bpy.types.Object) -> bpy.types.Object | None:
     return None if is_other or armature is None or armature.type != "ARMATURE" else armature
 
 
-class BentMesh(NamedTuple):
-    """A subject whose mesh an armature bends: session_uids of both objects."""
-
-    subject: int
-    uid: int
-    armature: int
-
-
 def _make_skin(
-    mesh: BentMesh, rows: Ints, to_bones: Floats, weights: list[GroupWeights], points: Floats
+    subject: int, rows: Ints, to_bones: Floats, weights: list[GroupWeights], points: Floats
 ) -> Skin:
     """Make a skin with b bones that have a weight; its tree takes most of the time.
 
@@ -97,12 +89,13 @@ def _make_skin(
         places[cell] = points[group] @ matrix[:3, :3].T + matrix[:3, 3]
         filled[group] += 1
     used = rows[[bone for bone, _, _ in carried]]
-    return Skin(mesh.subject, used, BlendedPoints(bones, shares, places, points))
+    return Skin(subject, used, BlendedPoints(bones, shares, places, points))
 
 
 def _read_skin(
-    mesh: BentMesh,
-    objects: Mapping[int, bpy.types.Object],
+    subject: int,
+    item: bpy.types.Object,
+    armature: bpy.types.Object,
     transforms: Transforms,
     index_of: Mapping[Key, int],
 ) -> Callable[[], Skin] | None:
@@ -110,30 +103,30 @@ def _read_skin(
 
     Returns None if a bone with unknown motion moves the mesh.
 
-    objects : By their session_uids.
+    item, armature : The mesh's object, and that of the armature that bends it.
     transforms : Of the known objects and bones.
     index_of : Their indices, as `TransformCurves` has them.
     """
-    item = objects[mesh.uid]
-    armature: Any = objects[mesh.armature].data
+    rig: Any = armature.data
     # The vertex groups that move vertices: the bone of each, by its index.
     groups = {
         each.index: each.name
         for each in item.vertex_groups
-        if each.name in armature.bones and armature.bones[each.name].use_deform
+        if each.name in rig.bones and rig.bones[each.name].use_deform
     }
     vertices, weights = group_weights(item, "base", list(groups))
     used = {name: each for name, each in zip(groups.values(), weights, strict=True) if len(each[0])}
-    rows = [*(index_of.get((mesh.armature, name), -1) for name in used), index_of.get(mesh.uid, -1)]
-    in_armature = _place_in_armature(transforms, rows[-1], index_of.get(mesh.armature, -1))
-    bones = [armature.bones[name] for name in used]
+    uid = armature.session_uid
+    rows = [*(index_of.get((uid, name), -1) for name in used), index_of.get(item.session_uid, -1)]
+    in_armature = _place_in_armature(transforms, rows[-1], index_of.get(uid, -1))
+    bones = [rig.bones[name] for name in used]
     is_unknown = in_armature is None or min(rows) < 0
     if is_unknown or not vertices or any(bone.use_envelope_multiply for bone in bones):
         return None
     at_rest = [np.array(bone.matrix_local, dtype=np.float64) for bone in bones]
     to_bones = np.array([*(np.linalg.solve(matrix, in_armature) for matrix in at_rest), np.eye(4)])
     points = vertex_positions(item, "base").astype(np.float64)
-    return partial(_make_skin, mesh, np.array(rows), to_bones, list(used.values()), points)
+    return partial(_make_skin, subject, np.array(rows), to_bones, list(used.values()), points)
 
 
 def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Floats | None:
@@ -168,7 +161,7 @@ def read_skin_poses(
         deform.
     times : (float, float). First and last time at which they must be known, in frames.
     """
-    known, bent, objects = TransformCurves(), list[BentMesh](), dict[int, bpy.types.Object]()
+    known, bent, objects = TransformCurves(), list[tuple[int, int, int]](), dict[int, bpy.types.Object]()
     for subject in np.flatnonzero(is_candidate).tolist():
         scene = scene_by_uid(scene_uid)
         objects = objects or {item.session_uid: item for item in scene.objects}
@@ -178,18 +171,16 @@ def read_skin_poses(
             continue
         known.read(scene, [armature, item], times)
         known.read_bones(armature, times)
-        bent.append(BentMesh(subject, item.session_uid, armature.session_uid))
+        bent.append((subject, item.session_uid, armature.session_uid))
         # None of Blender's objects may be used after a yield.
         objects = {}
         del scene, item, armature
         yield
     transforms, skins = known.transforms(), list[Skin]()
-    for each in bent:
+    for subject, uid, rig in bent:
         objects = {item.session_uid: item for item in scene_by_uid(scene_uid).objects}
-        if {each.uid, each.armature} <= objects.keys() and (
-            bending_armature(objects[each.uid]) == objects[each.armature]
-        ):
-            make = _read_skin(each, objects, transforms, known.index_of)
+        if {uid, rig} <= objects.keys() and bending_armature(objects[uid]) == objects[rig]:
+            make = _read_skin(subject, objects[uid], objects[rig], transforms, known.index_of)
             # As above.
             objects = {}
             yield

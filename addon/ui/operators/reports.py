@@ -19,7 +19,7 @@ from ...formats.wording import message_line
 from ...scene.blender.instances import name_of
 from ...scene.errors import SceneError
 from ...scene.jobs import result_store
-from ...scene.jobs.result import LoadedReport, loaded_report
+from ...scene.jobs.result import Result, loaded_report
 from ..overlay import handlers as overlay
 from ..properties.scene import SceneSettings, fit_settings, settings_of, settings_on
 from ..result_texts import baseline_counts, first_and_count
@@ -108,29 +108,30 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
 
     def run(self: Any, context: Context) -> Outcome:
         path = Path(bpy.path.abspath(self.filepath))
-        loaded, file = loaded_report(context.scene, read_file(path)), message_line(path.name)
-        show_report(context.scene, loaded, file)
+        result, missing = loaded_report(context.scene, read_file(path))
+        file = message_line(path.name)
+        show_report(context.scene, result, file)
         renew_markers(context.scene)
         with overlay.paused():
             # Filling rows updates the scene, whose rigid bodies are then reported as moved although nothing
             # did.
             context.view_layer.update()
         overlay.refresh(context)
-        if loaded.missing:
-            names = first_and_count(loaded.missing, 3)
+        if missing:
+            names = first_and_count(missing, 3)
             self.report({"WARNING"}, rpt_("Not shown in this scene: {names}", names=names))
             return None
         count = len(settings_of(context).rows)
         return rpt_count(count, "{file}: {count} row", "{file}: {count} rows", file=file)
 
 
-def show_report(scene: bpy.types.Scene, loaded: LoadedReport, source: str, stale: bool = False) -> None:
+def show_report(scene: bpy.types.Scene, result: Result, source: str, stale: bool = False) -> None:
     """List the contacts of a report as the results of a scene; `source` names where it is from."""
     settings = settings_on(scene)
-    fill_rows(settings, loaded.result)
-    results = result_store.Results(loaded.result, loaded.result, stale, source=source)
-    if any(entry.envelope for entry in loaded.result.objects):
-        results = results.with_envelopes(loaded.result, fit_settings(settings), stale)
+    fill_rows(settings, result)
+    results = result_store.Results(result, result, stale, source=source)
+    if any(entry.envelope for entry in result.objects):
+        results = results.with_envelopes(result, fit_settings(settings), stale)
     settings.result_id = result_store.put(compared(settings, results)[0])
 
 
@@ -167,8 +168,8 @@ def restore_all(*_unused: object) -> None:
             continue
         try:
             with context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
-                loaded = loaded_report(scene, read_document(parse_document(text.as_string())))
-                show_report(scene, loaded, message("this file"), bool(text.get(_STALE)))
+                result, _ = loaded_report(scene, read_document(parse_document(text.as_string())))
+                show_report(scene, result, message("this file"), bool(text.get(_STALE)))
         except CollisionBoundsError as error:
             text[_UNREADABLE] = True
             reason = message_line(str(error))

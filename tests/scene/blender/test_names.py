@@ -59,7 +59,7 @@ def test_subjects_are_found_again_and_a_report_finds_them():
     owners = {identity.owner for identity in identities}
     assert len(owners) == 4 and min(owners) > 0
     assert with_current_names(result.subjects, identities) == list(result.subjects)
-    missing = loaded_report(bpy.context.scene, read_document(result.document())).missing
+    _, missing = loaded_report(bpy.context.scene, read_document(result.document()))
     assert missing == ()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from addon.core.fitting.convex_hull import run_hull_steps
 from addon.scene.blender.mesh_data import Geometry, Placement, decompose_matrices
-from addon.scene.fitting.fit_columns import AxialFits, PosedVertices
+from addon.scene.fitting.fit_columns import PosedVertices, fit_along_lines
 from addon.scene.jobs.detailed_shapes import detailed_shapes
 from addon.scene.settings import FitSettings
 from addon.scene.subjects.reader import SubjectGeometry
@@ -23,8 +23,8 @@ def test_shapes_of_scans_are_those_of_documents(shape, seed):
     # Boxes have several axes that are nearly as good.
     corners = np.indices((2, 2, 2)).reshape(3, -1).T * rng.uniform(0.1, 2, 3) - 0.5
     points = corners.astype(np.float32)
-    fits = AxialFits(shape)
-    found = fits.fit(PosedVertices(np.array([0]), [points], matrix[None, :3, :3]), np.zeros(1))
+    posed = PosedVertices(np.array([0]), [points], matrix[None, :3, :3])
+    found = fit_along_lines(shape, posed, np.zeros(1), {})
     piece = SubjectGeometry.of(0, Geometry(points, matrix), FitSettings(), np.empty((0, 3), dtype=np.int32))
     placed = Placement(*(values[0] for values in decompose_matrices(matrix[None])[0]))
     _, (expected,) = run_hull_steps(detailed_shapes(piece, placed, (shape,)))

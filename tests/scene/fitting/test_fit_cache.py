@@ -23,6 +23,7 @@ from addon.scene.blender.mesh_data import Geometry
 from addon.scene.fitting import fit
 from addon.scene.fitting.fit import PartVertices
 from addon.scene.fitting.fit_cache import new_fits
+from addon.scene.fitting.fit_columns import Line
 from addon.scene.fitting.parts import leaf_vertices, part_vertices
 from addon.scene.settings import SHAPES_OF_TRIANGLES, FitSettings
 from addon.scene.subjects.reader import SubjectGeometry
@@ -316,7 +317,7 @@ def test_line_of_a_capsule_is_searched_once_for_a_subject_that_deforms(monkeypat
 
     monkeypatch.setattr("addon.core.fitting.axial.best_line", counted)
     fits, rng = new_fits(1, "capsule", FitSettings(), None, NOTHING), np.random.default_rng(0)
-    fits.set_axis(0, np.array([0.0, 0.0, 1.0]))
+    fits.lines[0] = Line(np.array([0.0, 0.0, 1.0]))
     for _ in range(20):
         bent = CLOUD * np.float32([1, 1, 4]) + rng.normal(size=CLOUD.shape).astype(np.float32) / 10
         assert not fits.fit([0], [Geometry(bent, np.eye(4))])

@@ -105,7 +105,7 @@ def document_of(shape: str, padding: float) -> dict:
     text = dumps(result.document("gltf", 6))
     # Another program may write what it has read again.
     document = parse_document(text)
-    again = loaded_report(bpy.context.scene, read_document(document)).result
+    again, _ = loaded_report(bpy.context.scene, read_document(document))
     assert dumps(again.document("gltf", 6)) == text
     return document
 
