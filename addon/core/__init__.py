@@ -27,10 +27,7 @@ Rooms, in reading order; each imports only from those above it:
 ===============  ===========================================================================================
 """
 
-from .broad_phase.overlapping_pairs import (
-    overlapping_pairs,
-    overlapping_pairs_between,
-)
+from .broad_phase.overlapping_pairs import overlapping_pairs, overlapping_pairs_between
 from .compound.convex_parts import convex_parts
 from .distance.dispatch import minimum_translation, overlaps, separation, witness_points
 from .distance.mesh_mesh import MeshSeparation, mesh_separation, meshes_overlap
@@ -59,14 +56,7 @@ from .mesh.meshes import Meshes
 from .mesh.triangle_mesh import TriangleMesh
 from .motion.motion import Motion, MotionBound, Obstacle, Sample, Sampler
 from .progress import ContactMotion, MotionKind, Progress
-from .scan.report import (
-    Clearance,
-    Contact,
-    ContactDetails,
-    ContactInterval,
-    ContactReport,
-    FirstContact,
-)
+from .scan.report import Clearance, Contact, ContactDetails, ContactInterval, ContactReport, FirstContact
 from .scan.scan import ScanSettings, scan_contacts
 from .shapes import Aabb, Bound, Capsule, Cylinder, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sweep.dispatch import closest_time, first_impact, overlap_span, time_of_impact

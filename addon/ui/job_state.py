@@ -21,10 +21,7 @@ _AGREEMENT = 0.25
 """Part of the time left by which two estimates of it may differ if they are shown."""
 _STOPS_WITHIN = 0.5
 """Seconds after which a scan that is stopped drops the frames that are read but not solved."""
-_TEXTS = {
-    False: n_("{percent}%, frame {frame:g}"),
-    True: n_("{percent}%, frame {frame:g}, {time} left"),
-}
+_TEXTS = {False: n_("{percent}%, frame {frame:g}"), True: n_("{percent}%, frame {frame:g}, {time} left")}
 """Texts of progress, by whether the time left is known."""
 
 

@@ -188,12 +188,7 @@ def _clipped(corners: Floats, height: Floats) -> tuple[Floats, Ints, Floats, Int
         left_of += [rows] * len(new)
         borders.append(np.stack(border, axis=1))
         border_of.append(rows)
-    return (
-        np.concatenate(left),
-        np.concatenate(left_of),
-        np.concatenate(borders),
-        np.concatenate(border_of),
-    )
+    return (np.concatenate(left), np.concatenate(left_of), np.concatenate(borders), np.concatenate(border_of))
 
 
 def _lid(borders: Floats, normal: Floats) -> Floats:

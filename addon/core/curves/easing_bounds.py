@@ -188,13 +188,9 @@ _FAMILIES: dict[str, _Family] = {
     "CUBIC": _power_family(3),
     "QUART": _power_family(4),
     "QUINT": _power_family(5),
-    "EXPO": _Family(
-        lambda _, end, __: _expo(end, _LN),
-        lambda _, end, __: _expo(end, _LN**2),
-    ),
+    "EXPO": _Family(lambda _, end, __: _expo(end, _LN), lambda _, end, __: _expo(end, _LN**2)),
     "CIRC": _Family(
-        lambda _, end, __: end / np.sqrt(1 - end * end),
-        lambda _, end, __: (1 - end * end) ** -1.5,
+        lambda _, end, __: end / np.sqrt(1 - end * end), lambda _, end, __: (1 - end * end) ** -1.5
     ),
     "BACK": _Family(lambda begin, _, __: np.full(begin.shape, np.inf), _back_curvature, is_monotonic=False),
     "BOUNCE": _Family(

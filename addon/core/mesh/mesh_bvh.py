@@ -13,12 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import (
-    Floats,
-    Ints,
-    concatenated_ranges,
-    length,
-)
+from ..numeric.arrays import Floats, Ints, concatenated_ranges, length
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from ..trees.builder import TrianglePartition, partition_triangles

@@ -12,12 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidShapeError
-from ..interval.pair_motion import (
-    max_deviation,
-    rotation_sagitta,
-    velocities,
-    velocity_change,
-)
+from ..interval.pair_motion import max_deviation, rotation_sagitta, velocities, velocity_change
 from ..numeric.arguments import as_mask
 from ..numeric.arrays import Bools, Floats, Ints, Table, as_array, largest_component
 from ..numeric.tolerances import CHAIN_ROUNDING

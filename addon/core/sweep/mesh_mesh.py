@@ -23,14 +23,7 @@ from ..distance.mesh_mesh import (
     separating_axes,
 )
 from ..distance.separating_axis import WitnessPoints
-from ..mesh.meshes import (
-    Meshes,
-    MovingNodes,
-    are_inside,
-    interpolated_meshes,
-    moving_nodes,
-    offsets_between,
-)
+from ..mesh.meshes import Meshes, MovingNodes, are_inside, interpolated_meshes, moving_nodes, offsets_between
 from ..mesh.pair_search import MeshPairSearch
 from ..numeric.arrays import (
     Bools,
@@ -297,11 +290,7 @@ def contacts_of_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, time: Flo
 
 
 def first_impacts_of_meshes(
-    a: MovingNodes,
-    b: MovingNodes,
-    clearance: Floats,
-    begin: Floats | None = None,
-    rows: Ints | None = None,
+    a: MovingNodes, b: MovingNodes, clearance: Floats, begin: Floats | None = None, rows: Ints | None = None
 ) -> tuple[Floats, Ints]:
     """First times in [begin, 1] at which the surfaces of pairs of moving meshes are within `clearance`.
 

@@ -54,9 +54,7 @@ FittedRows: TypeAlias = tuple[Ints, tuple[Shape, ...], tuple[Shape, ...]]
 
 
 def fit_many(
-    sources: Sequence[PlacedGeometry],
-    shapes: tuple[PlainShape, ...],
-    kinds: tuple[Ints, Ints] | None = None,
+    sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...], kinds: tuple[Ints, Ints] | None = None
 ) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
     """Fit shapes to the subjects of all sources, in order, and return batches.
 

@@ -9,12 +9,7 @@ from numpy.typing import NDArray
 
 from ...core import Aabb
 from ...core.numeric.arrays import CHUNK_ROWS, Floats, Ints, distinct_rows
-from ...core.skins.blended_points import (
-    BLOCK_POINTS,
-    kinks_of_outermost,
-    outermost_of_one,
-    outermost_points,
-)
+from ...core.skins.blended_points import BLOCK_POINTS, kinks_of_outermost, outermost_of_one, outermost_points
 from .fit import MANY_VERTICES
 
 

@@ -200,10 +200,7 @@ def _bound(
 
 
 def _with_envelopes(
-    result: Result,
-    motion: SceneBounds,
-    times: Sequence[float],
-    settings: BoundsSettings,
+    result: Result, motion: SceneBounds, times: Sequence[float], settings: BoundsSettings
 ) -> Generator[Progress, None, Result]:
     """Add envelopes over `times` to a result; subjects that are never present are recorded as skipped."""
     turns: list[float] = []

@@ -276,9 +276,7 @@ def _chunks(
 
 
 def _detailed(
-    chunk: Sequence[PlacedGeometry],
-    shapes: Sequence[BoundShape],
-    errors: dict[int, CollisionBoundsError],
+    chunk: Sequence[PlacedGeometry], shapes: Sequence[BoundShape], errors: dict[int, CollisionBoundsError]
 ) -> dict[int, DetailedShapes]:
     """Fit the requested detailed shapes by row; subjects that fail are added to `errors`."""
     jobs = {}

@@ -22,14 +22,7 @@ from ...core.messages import message, template
 from ...core.progress import JobProgress, converted, run_to_end, until_stopped
 from ...core.scan.scan import joined_shares, never, scan_share
 from ...core.scan.sections import SECTION_INTERVALS, sections_of, share_of
-from ...formats import (
-    InputWarning,
-    ObjectBounds,
-    Partial,
-    ScannedContacts,
-    Skipped,
-    SkippedPairs,
-)
+from ...formats import InputWarning, ObjectBounds, Partial, ScannedContacts, Skipped, SkippedPairs
 from ..blender.animated import Simulations, may_deform, turning_times
 from ..blender.frames import (
     advance_to,
@@ -314,10 +307,7 @@ class ContactJob:
         self.late += bounded.subjects
         self._late_objects += bounded
         reader = FrameReader(
-            bounded.subjects,
-            self.settings.fit,
-            range(len(bounded.subjects)),
-            self.settings.shape == "mesh",
+            bounded.subjects, self.settings.fit, range(len(bounded.subjects)), self.settings.shape == "mesh"
         )
         reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.forget_instances()

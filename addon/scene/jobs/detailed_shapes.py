@@ -164,10 +164,7 @@ def _box(solid: _Solid) -> tuple[Obb, Obb]:
     axes = smallest_box_axes(geometry.points, linear)
     local, world = (
         grown_by_point_radii(obb_from_points(points, frame)[None], map_[None], np.array([geometry.radius]))[0]
-        for points, frame, map_ in (
-            (solid.local, axes, turn.T @ linear),
-            (solid.world, turn @ axes, linear),
-        )
+        for points, frame, map_ in ((solid.local, axes, turn.T @ linear), (solid.world, turn @ axes, linear))
     )
     return solid.padded(local, world, solid.piece.fit.padding + solid.margin)
 

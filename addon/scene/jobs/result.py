@@ -31,12 +31,7 @@ from ...formats.document.model import DEFAULT_RESPONSE, ObjectColumns
 from ...formats.wording import pluralized, valid_text
 from ..blender.instances import full_name_of, name_of
 from ..blender.missing_inputs import blocked_drivers, input_warnings
-from ..blender.object_settings import (
-    collision_response,
-    decimal_from_float32,
-    entries_of,
-    meters_per_unit,
-)
+from ..blender.object_settings import collision_response, decimal_from_float32, entries_of, meters_per_unit
 from ..motion.over_time import NO_SWEEPS, BoneSweeps
 from ..settings import Selection, VertexGroup
 from ..subjects.find import HIDDEN, armature_roots, find_subjects
@@ -254,10 +249,7 @@ class Result(DocumentContents):
 
 
 def result_of(
-    scene: bpy.types.Scene,
-    bounded: BoundsTable,
-    span: tuple[float, float, float],
-    reference: float,
+    scene: bpy.types.Scene, bounded: BoundsTable, span: tuple[float, float, float], reference: float
 ) -> Result:
     """Create the result of bounds at one frame.
 

@@ -394,11 +394,7 @@ class FrameReader(SubjectReader):
                 reading.faces[subject] = source.triangles, None
 
     def _read_vertices(
-        self,
-        subjects: Sequence[int],
-        evaluated: bpy.types.Object,
-        matrices: Floats,
-        reading: Reading,
+        self, subjects: Sequence[int], evaluated: bpy.types.Object, matrices: Floats, reading: Reading
     ) -> None:
         """Read the vertices of subjects (m,) that show one mesh and may deform, into a reading.
 
@@ -427,11 +423,7 @@ class FrameReader(SubjectReader):
         return members
 
     def read_deforming(
-        self,
-        subjects: Ints,
-        rows: Ints,
-        reading: Reading,
-        evaluated_of: Callable[[int], bpy.types.Object],
+        self, subjects: Ints, rows: Ints, reading: Reading, evaluated_of: Callable[[int], bpy.types.Object]
     ) -> None:
         """Read the vertices, and matrices of bones, of objects that may deform, at rows (k,) of a reading.
 

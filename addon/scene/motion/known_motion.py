@@ -147,11 +147,7 @@ class CurvePoses:
 
 
 def read_curve_poses(
-    scene_uid: int,
-    uids: Ints,
-    is_candidate: Bools,
-    times: tuple[float, float],
-    may_be_skinned: Bools,
+    scene_uid: int, uids: Ints, is_candidate: Bools, times: tuple[float, float], may_be_skinned: Bools
 ) -> Generator[None, None, CurvePoses]:
     """Read the curves of those subjects that may be known; yields between steps, so that windows respond.
 

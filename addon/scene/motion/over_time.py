@@ -138,10 +138,7 @@ _COLLAPSED = template("has a scale of nearly 0 between frames {first:g} and {las
 
 @without_private_scenes
 def sweep_bones(
-    scene: bpy.types.Scene,
-    subjects: Sequence[Subject],
-    fit: FitSettings,
-    span: tuple[float, float, float],
+    scene: bpy.types.Scene, subjects: Sequence[Subject], fit: FitSettings, span: tuple[float, float, float]
 ) -> Generator[Progress, None, BoneSweeps]:
     """Find the points around the vertices of bones at all frames, for the objects whose settings ask for it.
 

@@ -29,14 +29,7 @@ from ...core.curves.transforms import (
     Transforms,
 )
 from ...core.numeric.arrays import Floats
-from ..blender.animated import (
-    BONE_CONSTRAINTS,
-    BONE_TRANSFORMS,
-    INSTANCING,
-    REST_BONES,
-    VISIBILITY,
-    changing,
-)
+from ..blender.animated import BONE_CONSTRAINTS, BONE_TRANSFORMS, INSTANCING, REST_BONES, VISIBILITY, changing
 from ..blender.instances import are_names_readable
 from .channels import (
     BONES,
