@@ -218,7 +218,7 @@ def compare_scene(fit: Fit, settings: FitSettings, score: Score) -> list[tuple]:
 
 
 def test_all_shapes_of_scans_are_compared():
-    assert {fit.shape for fit in FITS.values()} == set(SCANNED_SHAPES)
+    assert {fit.shape for fit in FITS.values()} == {*SCANNED_SHAPES} - {"mesh"}
 
 
 @pytest.mark.parametrize(

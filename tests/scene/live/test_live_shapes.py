@@ -148,7 +148,8 @@ def test_current_contacts_depend_on_checked_shape(add_mesh):
     add_mesh("A")
     other = add_mesh("B", location=(2.3, 0, 0))
     result = bounds()
-    in_contact = {name: make_updater(result, checked=name)().in_contact.all() for name in SCANNED_SHAPES}
+    shapes = [name for name in SCANNED_SHAPES if name != "mesh"]
+    in_contact = {name: make_updater(result, checked=name)().in_contact.all() for name in shapes}
     touching = {name for name, touches in in_contact.items() if touches}
     assert touching == {"sphere", "spheres", "capsule"}
     # At 45 degrees the box along the world's axes is 2.83 wide; the oriented one meets it with an edge.
