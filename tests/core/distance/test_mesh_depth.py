@@ -112,7 +112,7 @@ def test_no_meshes_have_no_depths():
 def test_separation_is_the_distance_or_minus_the_depth():
     cube, sheet = FAMILIES["box"], FAMILIES["sheet"]
     poses = np.tile(np.eye(4), (4, 1, 1))
-    # Half extents of the box are 0.7, 0.5 and 0.4: apart, one corner inside, and apart by more than the cutoff.
+    # Half extents of the box are 0.7, 0.5 and 0.4: apart, a corner inside, and farther than the cutoff.
     poses[:3, :3, 3] = [(1.5, 0, 0), (1.1, 0.7, 0.5), (3, 0, 0)]
     cutoff = np.array([np.inf, np.inf, 0.5])
     found = separations_by_depth(posed(cube, np.tile(np.eye(4), (3, 1, 1))), posed(cube, poses[:3]), cutoff)
