@@ -137,6 +137,30 @@ def close_scenes(scenes: Iterable[PrivateScene]) -> None:
     bpy.data.batch_remove([scene for scene in bpy.data.scenes if scene.session_uid in uids])
 
 
+@contextmanager
+def temporary_scene() -> Iterator[bpy.types.Scene]:
+    """Create an empty scene with a dependency graph until the end of this block, which is within a step."""
+    global _is_update_due
+    scene = _new_scene()
+    try:
+        yield scene
+    finally:
+        _is_update_due = True
+        bpy.data.scenes.remove(scene)
+
+
+def _new_scene() -> bpy.types.Scene:
+    """Create an empty scene, which is removed when the file is opened if it was not before.
+
+    It is evaluated, so it has a dependency graph.
+    """
+    scene = bpy.data.scenes.new(_NAME)
+    scene[_MARK] = True
+    with silenced_handlers():
+        go_to(scene, playhead(scene))
+    return scene
+
+
 def without_private_scenes(
     job: Callable[_Arguments, Generator[_Yield, None, _Result]],
 ) -> Callable[_Arguments, Generator[_Yield, None, _Result]]:
@@ -209,11 +233,7 @@ class PrivateScene:
     def _open(self) -> None:
         """Create the scene, which must not exist. Blender then builds all dependency graphs again."""
         source = scene_by_uid(self._source_uid)
-        private = bpy.data.scenes.new(_NAME)
-        # Should it remain in a stored file, it is removed when that is opened.
-        private[_MARK] = True
-        with silenced_handlers():
-            go_to(private, playhead(private))  # so that it has a dependency graph
+        private = _new_scene()
         self.uid = private.session_uid
         _open_scenes.append(self)
         names = [setting.identifier for setting in source.render.bl_rna.properties]

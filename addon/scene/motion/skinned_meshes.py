@@ -7,10 +7,10 @@ other methods, and if the mesh's object stays where it is relative to the armatu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -22,7 +22,7 @@ from ..blender.animated import VERTICES, changing
 from ..blender.frames import scene_by_uid
 from ..blender.instances import are_names_readable
 from ..blender.mesh_data import vertex_positions
-from ..blender.parts.weights import GroupWeights, group_weights
+from ..blender.parts.weights import GroupWeights, is_worth_a_scene, weights_of_meshes
 from .skin_poses import Skin, SkinPoses
 from .transform_curves import Key, TransformCurves
 
@@ -54,6 +54,15 @@ def bending_armature(item: bpy.types.Object) -> bpy.types.Object | None:
     )
     armature: bpy.types.Object | None = modifier.object
     return None if is_other or armature is None or armature.type != "ARMATURE" else armature
+
+
+class BentMesh(NamedTuple):
+    """A subject whose mesh an armature bends: session_uids of both objects, and the vertices of its mesh."""
+
+    subject: int
+    uid: int
+    armature: int
+    vertices: int
 
 
 def _make_skin(
@@ -92,41 +101,44 @@ def _make_skin(
     return Skin(subject, used, BlendedPoints(bones, shares, places, points))
 
 
-def _read_skin(
-    subject: int,
-    item: bpy.types.Object,
-    armature: bpy.types.Object,
+def _read_skins(
+    meshes: Sequence[BentMesh],
+    objects: Mapping[int, bpy.types.Object],
     transforms: Transforms,
     index_of: Mapping[Key, int],
-) -> Callable[[], Skin] | None:
-    """Read the vertices and weights of a mesh, and return a function that makes the skin.
+    as_blocks: bool,
+) -> Iterator[Callable[[], Skin]]:
+    """Read the vertices and weights of meshes, except those that a bone with unknown motion moves.
 
-    Returns None if a bone with unknown motion moves the mesh.
-
-    item, armature : The mesh's object, and that of the armature that bends it.
+    objects : By their session_uids.
     transforms : Of the known objects and bones.
     index_of : Their indices, as `TransformCurves` has them.
+    as_blocks : Whether to read weights as blocks, within a step of a job.
+    Yields functions that make the skins.
     """
-    rig: Any = armature.data
     # The vertex groups that move vertices: the bone of each, by its index.
-    groups = {
-        each.index: each.name
-        for each in item.vertex_groups
-        if each.name in rig.bones and rig.bones[each.name].use_deform
-    }
-    vertices, weights = group_weights(item, "base", list(groups))
-    used = {name: each for name, each in zip(groups.values(), weights, strict=True) if len(each[0])}
-    uid = armature.session_uid
-    rows = [*(index_of.get((uid, name), -1) for name in used), index_of.get(item.session_uid, -1)]
-    in_armature = _place_in_armature(transforms, rows[-1], index_of.get(uid, -1))
-    bones = [rig.bones[name] for name in used]
-    is_unknown = in_armature is None or min(rows) < 0
-    if is_unknown or not vertices or any(bone.use_envelope_multiply for bone in bones):
-        return None
-    at_rest = [np.array(bone.matrix_local, dtype=np.float64) for bone in bones]
-    to_bones = np.array([*(np.linalg.solve(matrix, in_armature) for matrix in at_rest), np.eye(4)])
-    points = vertex_positions(item, "base").astype(np.float64)
-    return partial(_make_skin, subject, np.array(rows), to_bones, list(used.values()), points)
+    groups = []
+    for mesh in meshes:
+        armature: Any = objects[mesh.armature].data
+        bones, named = armature.bones, objects[mesh.uid].vertex_groups
+        groups.append(
+            {each.index: each.name for each in named if each.name in bones and bones[each.name].use_deform}
+        )
+    wanted = [(objects[mesh.uid], list(of_mesh)) for mesh, of_mesh in zip(meshes, groups, strict=True)]
+    weights = weights_of_meshes(wanted, as_blocks)
+    for mesh, of_mesh, of_groups in zip(meshes, groups, weights, strict=True):
+        used = {name: each for name, each in zip(of_mesh.values(), of_groups, strict=True) if len(each[0])}
+        rows = [*(index_of.get((mesh.armature, name), -1) for name in used), index_of.get(mesh.uid, -1)]
+        in_armature = _place_in_armature(transforms, rows[-1], index_of.get(mesh.armature, -1))
+        armature = objects[mesh.armature].data
+        bones = [armature.bones[name] for name in used]
+        is_unknown = in_armature is None or min(rows) < 0
+        if is_unknown or not mesh.vertices or any(bone.use_envelope_multiply for bone in bones):
+            continue
+        at_rest = [np.array(bone.matrix_local, dtype=np.float64) for bone in bones]
+        to_bones = np.array([*(np.linalg.solve(matrix, in_armature) for matrix in at_rest), np.eye(4)])
+        points = vertex_positions(objects[mesh.uid], "base").astype(np.float64)
+        yield partial(_make_skin, mesh.subject, np.array(rows), to_bones, list(used.values()), points)
 
 
 def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Floats | None:
@@ -147,6 +159,9 @@ def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Float
 
 # ---- Reading, step by step, so that windows respond
 
+_VERTICES_PER_STEP = 1 << 17
+"""Vertices whose weights are read at once as blocks, about: 30 ms."""
+
 
 def read_skin_poses(
     scene_uid: int, uids: Ints, is_candidate: Bools, times: tuple[float, float]
@@ -161,7 +176,7 @@ def read_skin_poses(
         deform.
     times : (float, float). First and last time at which they must be known, in frames.
     """
-    known, bent, objects = TransformCurves(), list[tuple[int, int, int]](), dict[int, bpy.types.Object]()
+    known, bent, objects = TransformCurves(), list[BentMesh](), dict[int, bpy.types.Object]()
     for subject in np.flatnonzero(is_candidate).tolist():
         scene = scene_by_uid(scene_uid)
         objects = objects or {item.session_uid: item for item in scene.objects}
@@ -171,20 +186,30 @@ def read_skin_poses(
             continue
         known.read(scene, [armature, item], times)
         known.read_bones(armature, times)
-        bent.append((subject, item.session_uid, armature.session_uid))
+        mesh: Any = item.data
+        bent.append(BentMesh(subject, item.session_uid, armature.session_uid, len(mesh.vertices)))
         # None of Blender's objects may be used after a yield.
         objects = {}
-        del scene, item, armature
+        del scene, item, armature, mesh
         yield
+    vertices = np.cumsum([each.vertices for each in bent])
+    as_blocks = bool(bent) and is_worth_a_scene(int(vertices[-1]))
     transforms, skins = known.transforms(), list[Skin]()
-    for subject, uid, rig in bent:
+    step_of = vertices // _VERTICES_PER_STEP if as_blocks else np.arange(len(bent))
+    for step in np.unique(step_of).tolist():
         objects = {item.session_uid: item for item in scene_by_uid(scene_uid).objects}
-        if {uid, rig} <= objects.keys() and bending_armature(objects[uid]) == objects[rig]:
-            make = _read_skin(subject, objects[uid], objects[rig], transforms, known.index_of)
-            # As above.
-            objects = {}
+        meshes = [
+            each
+            for each, its_step in zip(bent, step_of.tolist(), strict=True)
+            if its_step == step
+            and {each.uid, each.armature} <= objects.keys()
+            and bending_armature(objects[each.uid]) == objects[each.armature]
+        ]
+        makers = list(_read_skins(meshes, objects, transforms, known.index_of, as_blocks))
+        # As above.
+        objects = {}
+        yield
+        for make in makers:
+            skins.append(make())
             yield
-            if make is not None:
-                skins.append(make())
-                yield
     return SkinPoses(len(uids), transforms, skins) if bent else None

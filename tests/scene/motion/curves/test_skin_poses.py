@@ -55,6 +55,12 @@ def world_vertices(item, time):
     return points @ matrix[:3, :3].T + matrix[:3, 3]
 
 
+@pytest.fixture(params=["loop", "blocks"])
+def reading(request, monkeypatch):
+    """Read weights in a loop, and as blocks."""
+    monkeypatch.setattr(skinned_meshes, "is_worth_a_scene", lambda _: request.param == "blocks")
+
+
 def skins_of(item, times=(TIMES[0], TIMES[-1])):
     """Read the curves of a bent mesh, as if nothing was compared."""
     return read_skins_of([item], times)
@@ -72,6 +78,7 @@ def poses_of(items, times=(TIMES[0], TIMES[-1])):
 @pytest.mark.smoke
 @pytest.mark.parametrize("is_child", [True, False])
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.usefixtures("reading")
 def test_boxes_are_those_of_blenders_vertices(seed, is_child):
     item, _ = add_bent_mesh(seed, is_child=is_child)
     skins = skins_of(item)
