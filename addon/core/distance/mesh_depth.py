@@ -18,7 +18,7 @@ _AT_ONCE = 8
 """Vertices of each pair that are measured together."""
 _VERTICES_AT_ONCE = 1 << 18
 _SAMPLED, _DISTANCES_AT_ONCE = 256, 1 << 16
-"""Vertices of a surface, about, from which the distances of vertices within are at most theirs from it."""
+"""Vertices of a surface, about, whose distances bound the depth of a vertex within; and distances at once."""
 _RESOLUTION = 2e-3
 """Part of the size of the smaller mesh by which another vertex may be deeper."""
 
@@ -30,7 +30,7 @@ def depths_of_meshes(a: Meshes, b: Meshes, known: Floats) -> Floats:
 
     a, b : Meshes, (m,). In one space and unit.
     known : (m,) float64, >= 0. Depths that are known already.
-    Returns depth : (m,) float64. The larger one of both, within a thousandth.
+    Returns depth : (m,) float64. The larger one of both, within 0.002 of the radius of the smaller mesh.
     """
     depth = known.copy()
     for one, other in ((a, b), (b, a)):

@@ -342,7 +342,7 @@ def box_around(center: Floats, half: Floats) -> Aabb:
 
 
 def orthonormalized(rotation: Floats) -> Floats:
-    """Make rotations (..., 3, 3) that are orthonormal to float32 or better orthonormal to float64.
+    """Make rotations (..., 3, 3) orthonormal to float64 that are so to float32, or better.
 
     Newton's iteration for the orthogonal polar factor, at most two steps. Rotations that are orthonormal
     already are returned as they are.

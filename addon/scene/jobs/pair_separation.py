@@ -219,7 +219,7 @@ def key_separation(scene: bpy.types.Scene, item: bpy.types.Object, name: str, cu
     times = curve.frames[has_value] * (settings.frame_map_old / settings.frame_map_new)
     values = curve.values[has_value]
     held[name] = float(values[0])
-    held.id_properties_ui(name).update(description="Separation of bounds", subtype="NONE")
+    held.id_properties_ui(name).update(description="Separation", subtype="NONE")
     if (old := _curve_of(item, path)) is not None:
         old.keyframe_points.clear()
     item.keyframe_insert(path, frame=float(times[0]))

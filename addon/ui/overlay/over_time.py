@@ -364,10 +364,10 @@ def _draw_title(
     height = place.plot[3] + 8 * scale
     value = float(np.interp(now, curve.frames, curve.values, left=np.nan, right=np.nan))
     if np.isnan(value):
-        text = iface_("Separation of bounds at frame {frame:.2f}: no value", frame=now)
+        text = iface_("Separation at frame {frame:.2f}: no value", frame=now)
     else:
         length = length_text(value, context.scene.unit_settings, digits=4)
-        text = iface_("Separation of bounds at frame {frame:.2f}: {distance}", frame=now, distance=length)
+        text = iface_("Separation at frame {frame:.2f}: {distance}", frame=now, distance=length)
     flat.draw_text(text, (place.plot[2], height), color, 1.0)
     room = (place.plot[2] - place.plot[0] - flat.text_size(text)[0] - 20 * scale) / 2 - 14 * scale
     if room > 20 * scale:

@@ -192,7 +192,9 @@ def draw_details(layout: UILayout, context: Context, settings: SceneSettings) ->
 
 def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw the graph of the separation of the active row, with its range and buttons, in a fixed height."""
-    body = folded(layout, "collision_bounds_separation", n_("Separation of Bounds"))
+    of_meshes = is_of_meshes(settings.results.contacts)
+    title = n_("Separation of Meshes") if of_meshes else n_("Separation of Bounds")
+    body = folded(layout, "collision_bounds_separation", title)
     if body is None:
         return
     curve, column = active_curve(settings), body.column(align=True)
