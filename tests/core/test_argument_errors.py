@@ -36,7 +36,6 @@ RECORDS = (
     core.Impact,
     core.ImpactStatus,
     core.MeshSeparation,
-    core.MotionBound,
     core.Obstacle,
     core.Progress,
     core.Sample,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -102,18 +102,6 @@ def as_sample(returned: Any, name: str) -> Sample:
     return Sample(shapes, present, poses, moved)
 
 
-class MotionBound(NamedTuple):
-    """Bound of the distance of shapes (m,) from linear motion over one interval each.
-
-    deviation : (m,) float. No point of the surface is farther from the shape in linear motion, from the begin
-        to the limit at the end, jumps in between included. NaN where nothing is known.
-    may_jump : (m,) bool. Shapes that may jump in between, at a time that is not known.
-    """
-
-    deviation: Floats
-    may_jump: Bools
-
-
 @runtime_checkable
 class Motion(Protocol):
     """A motion that can be queried: where its N shapes are at any time, and where they may be in between.
@@ -147,8 +135,13 @@ class Motion(Protocol):
         """Mask (m,) of shapes (m,) that are present, each at its own time (m,)."""
         ...
 
-    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> MotionBound:
-        """MotionBound the deviation of shapes (m,) from linear motion over intervals (m,)."""
+    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> tuple[Floats, Bools]:
+        """Bound the deviations (m,) of shapes (m,) from linear motion over intervals (m,).
+
+        No point of a surface is farther from the shape in linear motion, from the begin to the limit at the
+        end, jumps in between included; NaN where nothing is known. Also returns which shapes (m,) may jump in
+        between, at a time that is not known.
+        """
         ...
 
     def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:

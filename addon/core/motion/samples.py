@@ -6,19 +6,18 @@ the same times, because one evaluation of a scene serves all. Their neighbors ar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidShapeError
 from ..interval.pair_motion import max_deviation, rotation_sagitta, velocities, velocity_change
 from ..numeric.arguments import as_mask
-from ..numeric.arrays import Bools, Floats, Ints, Table, as_array, largest_component
+from ..numeric.arrays import Bools, Floats, Ints, as_array, largest_component
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, assigned, concatenated, differences, where_shapes
 from ..sweep.interpolation import at as linear_at
-from .motion import Motion, MotionBound, ObstacleSpace, Sample, as_sample
+from .motion import Motion, ObstacleSpace, Sample, as_sample, select_times
 
 SHORTEST, KNOWN_SHORTEST = 2.0**-13, 2.0**-24
 """Length in frames of intervals that are not split further: of sampled motion, and of known motion.
@@ -55,50 +54,6 @@ within an interval it deviates by four times as much.
 """
 
 
-class Frames(Table):
-    """All shapes at some times.
-
-    times : (k,) float
-    shapes : Shape, batch (k, n)
-    present : (k, n) bool
-    poses : (k, 4, 4) float. Pose of the obstacle whose space the shapes are in, in the world; identity for
-        bodies among themselves.
-    moved : (k, n) bool. Shapes of subjects that have moved or deformed since the frame before, even if the
-        shapes have not.
-    """
-
-    times: Floats
-    shapes: Shape
-    present: Bools
-    poses: Floats
-    moved: Bools
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[Frames]) -> Frames:
-        """Join frames of the same shapes, at least one part, in order."""
-        times, shapes, *columns = zip(*parts, strict=True)
-        return cls(np.concatenate(times), concatenated(*shapes), *map(np.concatenate, columns))
-
-
-class _Opened(NamedTuple):
-    """An interval between two samples within which some shapes are sampled, at the same times.
-
-    interval : Number of its first frame.
-    subjects : (s,) int. Subjects of the shapes.
-    members : (n,) int. These shapes, increasing.
-    places : (n,) int. Their positions among all shapes of the subjects.
-    shape_count : Number of all shapes of the subjects.
-    frames : Of the shapes (n,) at all samples, and at the frames before and after.
-    """
-
-    interval: int
-    subjects: Ints
-    members: Ints
-    places: Ints
-    shape_count: int
-    frames: Frames
-
-
 class SampledMotion:
     """Motion of a sampler, in the space of an obstacle if there is one. Implements `Motion`.
 
@@ -106,6 +61,7 @@ class SampledMotion:
     between are about intervals that were opened.
 
     is_probed : Whether all subjects can be sampled between frames.
+    times : (k,) float. Times of the frames that are kept.
     """
 
     def __init__(
@@ -138,42 +94,39 @@ class SampledMotion:
         self.grain[self.is_certain] = KNOWN_SHORTEST
         self._columns = np.flatnonzero(~self.is_certain)
         self._column_of = np.cumsum(~self.is_certain) - 1
-        self._opened: dict[int, _Opened] = {}
-        self._frames: Frames
+        # Intervals, by the numbers of their first frames, whose shapes (n,) are sampled at the same times:
+        # these shapes, in order; the times, with the frames around; and samples of the shapes.
+        self._opened: dict[int, tuple[Ints, Floats, Sample]] = {}
+        self.times: Floats = np.empty(0)
+        # Of all shapes, with a mask of them for each frame.
+        self._frames: Sample
         self._block = slice(0, 0)
         self._deviation: Floats = np.empty((0, 0))
 
     # ---- Frames
-
-    @property
-    def frame_count(self) -> int:
-        """Number of frames that are kept."""
-        return len(self._frames.times) if hasattr(self, "_frames") else 0
-
-    @property
-    def times(self) -> Floats:
-        """Times (k,) of the frames that are kept."""
-        return self._frames.times
 
     def add_frames(self, times: Floats, sample: Sample) -> None:
         """Add a sample of increasing times (k,)."""
         space, subject_of = self._space, self._subject_of
         if space is not None:
             sample = space.to_local(sample, sample.present)
-        shape, poses = sample.shapes.shape, np.broadcast_to(np.eye(4), (len(times), 4, 4))
-        if space is not None and sample.poses is not None:
-            poses = sample.poses[:, 0]
         masks = []
         for name, mask, default in (("present", sample.present, True), ("moved", sample.moved, False)):
             if mask is not None and len(subject_of) and mask.shape[1] <= subject_of.max():
                 raise InvalidShapeError(f"sample at {times[0]}: {name} has {mask.shape[1]} subjects, too few")
-            masks.append(np.full(shape, default) if mask is None else mask[:, subject_of])
-        frames = Frames(times, sample.shapes, masks[0], poses, masks[1])
-        self._frames = Frames.concatenate([self._frames, frames]) if hasattr(self, "_frames") else frames
+            masks.append(np.full(sample.shapes.shape, default) if mask is None else mask[:, subject_of])
+        frames = Sample(sample.shapes, masks[0], sample.poses, masks[1])
+        self._frames = Sample.concatenate([self._frames, frames]) if len(self.times) else frames
+        self.times = np.append(self.times, times)
 
     def keep_frames(self, kept: slice) -> None:
         """Drop the other frames."""
-        self._frames = self._frames.take(kept)
+        self.times, self._frames = self.times[kept], select_times(self._frames, kept)
+
+    @property
+    def _present(self) -> Bools:
+        """Mask (k, N) of shapes that are present at frames."""
+        return _mask_of(self._frames.present)
 
     def set_block(self, first: int, last: int) -> None:
         """Prepare for questions about the intervals from frame `first` to frame `last`.
@@ -181,12 +134,12 @@ class SampledMotion:
         The frames before and after serve to estimate deviations.
         """
         self._block, self._opened = slice(first, last), {}
-        columns, times = self._columns, self._frames.times
+        columns, times = self._columns, self.times
         self._deviation = np.zeros((last - first, len(columns)))
         if not self.is_adaptive or not len(columns) or first == last:
             return
         around = slice(max(first - 1, 0), last + 2)
-        samples, present = self._frames.shapes[around, columns], self._frames.present[around, columns]
+        samples, present = self._frames.shapes[around, columns], self._present[around, columns]
         estimates = _deviations(samples, present, np.diff(times[around])[:, None])
         self._deviation = estimates[first - around.start :][: last - first]
         unknown = np.isnan(self._deviation)
@@ -212,7 +165,7 @@ class SampledMotion:
         block = self._block
         boxes = self._sampled_shapes(block.start, block.stop + 1).aabb()
         start, ending = boxes[:-1], boxes[1:]
-        stays = self._frames.present[block.start + 1 : block.stop + 1, self._columns]
+        stays = self._present[block.start + 1 : block.stop + 1, self._columns]
         return start, ending if stays.all() else where_shapes(stays, ending, start)
 
     def _doubt(self) -> None:
@@ -222,7 +175,7 @@ class SampledMotion:
         the next one would be.
         """
         first, last = self._block.start, self._block.stop
-        times, columns = self._frames.times, self._columns
+        times, columns = self.times, self._columns
         is_refinable = self.grain[columns] < np.inf
         self._deviation[:, is_refinable] *= _RESERVE_OF_WHOLE
         for is_end, interval, near in (
@@ -245,7 +198,7 @@ class SampledMotion:
         steps = np.diff(self.times[near], axis=0)
         # What is not known has no length.
         steps[steps == 0] = 1.0
-        present = (near == frames) & self._frames.present[near, shapes]
+        present = (near == frames) & self._present[near, shapes]
         return np.asarray(_deviations(self._shapes_at(near, shapes), present, steps)[1])
 
     def swept_boxes(self, margin: Floats) -> tuple[Ints, Aabb]:
@@ -256,7 +209,7 @@ class SampledMotion:
         block, columns = self._block, self._columns
         begin, end = self._boxes_at_ends()
         shapes = self._sampled_shapes(block.start, block.stop + 1)
-        present = self._frames.present[block, columns]
+        present = self._present[block, columns]
         with np.errstate(invalid="ignore"):
             padding = margin[columns] + np.nan_to_num(self._deviation)
             padding = padding + rotation_sagitta(shapes[:-1], shapes[1:])
@@ -269,9 +222,10 @@ class SampledMotion:
 
     def moving(self) -> Bools:
         """Mask (N,) of sampled shapes that appear, disappear or move within the block, or with its begin."""
-        frames = self._frames.take(slice(max(self._block.start - 1, 0), self._block.stop + 1))
-        after, before = frames.present[1:], frames.present[:-1]
-        moves = frames.moved[1:] | differences(frames.shapes[1:], frames.shapes[:-1])
+        frames = slice(max(self._block.start - 1, 0), self._block.stop + 1)
+        present, shapes = self._present[frames], self._frames.shapes[frames]
+        after, before = present[1:], present[:-1]
+        moves = _mask_of(self._frames.moved)[frames][1:] | differences(shapes[1:], shapes[:-1])
         return np.asarray(((moves & after) | (after != before)).any(axis=0) & ~self.is_certain)
 
     # ---- Answers
@@ -282,11 +236,11 @@ class SampledMotion:
         frame = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
         is_frame = self.times[frame] == times
         # What is absent is at no place in samples.
-        is_queried = certain & (~is_frame | is_before | ~self._frames.present[frame, shapes])
+        is_queried = certain & (~is_frame | is_before | ~self._present[frame, shapes])
         if self._known is not None and is_queried.all() and len(shapes):
             return self._known_at(shapes, times, is_before)
         if is_before:
-            frame = frame - ~self._frames.present[frame, shapes]
+            frame = frame - ~self._present[frame, shapes]
         found = self._shapes_at(frame, shapes)
         if is_queried.any():
             found = assigned(
@@ -295,11 +249,11 @@ class SampledMotion:
         rows = np.flatnonzero(~(is_frame | is_queried))
         for time in np.unique(times[rows]).tolist():
             at_time = rows[times[rows] == time]
-            opened, place = self._opened_at(time)
-            if opened.frames.times[place] != time:
-                opened = self._sample(opened, place, time)
-            members = np.searchsorted(opened.members, shapes[at_time])
-            found = assigned(found, at_time, opened.frames.shapes[place, members])
+            interval, place = self._opened_at(time)
+            if self._opened[interval][1][place] != time:
+                self._sample(interval, place, time)
+            members, _, samples = self._opened[interval]
+            found = assigned(found, at_time, samples.shapes[place, np.searchsorted(members, shapes[at_time])])
         result: Shape = found
         return result
 
@@ -316,17 +270,17 @@ class SampledMotion:
 
     def are_present(self, shapes: Ints, times: Floats) -> Bools:
         """See `Motion`; at frames."""
-        return np.asarray(self._frames.present[np.searchsorted(self.times, times), shapes])
+        return np.asarray(self._present[np.searchsorted(self.times, times), shapes])
 
     def poses_at(self, times: Floats) -> Floats:
         """Poses (m, 4, 4) of the obstacle at frames and samples (m,); one that is certain is at rest."""
         if self.is_certain[-1]:
             return np.broadcast_to(np.eye(4), (len(times), 4, 4))
         frame = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
-        poses: Floats = self._frames.poses[frame]
+        poses: Floats = _poses_of(self._frames)[frame]
         for row in np.flatnonzero(self.times[frame] != times).tolist():
-            opened, place = self._opened_at(times[row])
-            poses[row] = opened.frames.poses[place]
+            interval, place = self._opened_at(times[row])
+            poses[row] = _poses_of(self._opened[interval][2])[place]
         return poses
 
     def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
@@ -343,12 +297,12 @@ class SampledMotion:
             self.is_certain[shapes] & (shapes < len(self._subject_of) - (self._space is not None))
         )
 
-    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> MotionBound:
+    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> tuple[Floats, Bools]:
         """See `Motion`: proven for certain shapes, estimated for others."""
         deviation, may_jump = np.zeros(len(shapes)), np.zeros(len(shapes), dtype=bool)
         rows = np.flatnonzero(self._is_queried(shapes))
         if len(rows) and self._known is not None:
-            deviation[rows] = self._known.bound(shapes[rows], begin[rows], end[rows]).deviation
+            deviation[rows] = self._known.bound(shapes[rows], begin[rows], end[rows])[0]
         rows = np.flatnonzero(~self.is_certain[shapes] & (begin < end))
         interval = np.searchsorted(self.times, begin[rows], side="right") - 1
         is_opened = np.isin(interval, list(self._opened))
@@ -358,7 +312,7 @@ class SampledMotion:
         ]
         if len(rows):
             deviation[rows], may_jump[rows] = self._bound_parts(shapes[rows], begin[rows])
-        return MotionBound(deviation, may_jump)
+        return deviation, may_jump
 
     # ---- Within intervals
 
@@ -366,88 +320,98 @@ class SampledMotion:
         """Prepare to sample shapes (m,) within the interval that begins at a frame."""
         interval = int(np.searchsorted(self.times, begin))
         members = np.unique(shapes[~self.is_certain[shapes]])
+        row = min(interval, 1)
+        near = slice(interval - row, interval + 3)
+        found, present = self._frames.shapes[near, members], self._present[near, members]
+        # A shape that is absent at the end stays where it was: it counts as present for this interval.
+        at_end = where_shapes(present[row + 1], found[row + 1], found[row])
+        found = assigned(found, row + 1, at_end)
+        present[row + 1] &= present[row]
+        poses = select_times(self._frames, near).poses
+        self._opened[interval] = members, self.times[near], Sample(found, present, poses)
+
+    def _opened_at(self, time: float) -> tuple[int, int]:
+        """Return the opened interval in which a time is, and the place of the time in its samples."""
+        interval = int(np.searchsorted(self.times, time, side="right")) - 1
+        return interval, int(np.searchsorted(self._opened[interval][1], time))
+
+    def _sample(self, interval: int, end: int, time: float) -> None:
+        """Sample the shapes of an opened interval just before a sample; absent shapes move linearly."""
+        members, times, frames = self._opened[interval]
+        name, sample_parts, begin = f"sample at {time}", None, end - 1
         subjects = np.unique(self._subject_of[members])
         if self._space is not None:
             subjects = np.union1d(subjects, self._space.obstacle.subject)
-        every = np.flatnonzero(np.isin(self._subject_of, subjects))
-        first = max(interval - 1, 0)
-        near = self._frames.take(slice(first, interval + 3))
-        begin_row, found, present = interval - first, near.shapes[:, members], near.present[:, members]
-        # A shape that is absent at the end stays where it was: it counts as present for this interval.
-        at_end = where_shapes(present[begin_row + 1], found[begin_row + 1], found[begin_row])
-        found = assigned(found, begin_row + 1, at_end)
-        present[begin_row + 1] &= present[begin_row]
-        frames = Frames(near.times, found, present, near.poses, near.moved[:, members])
-        places = np.searchsorted(every, members)
-        self._opened[interval] = _Opened(interval, subjects, members, places, len(every), frames)
-
-    def _opened_at(self, time: float) -> tuple[_Opened, int]:
-        """Return the opened interval in which a time is, and the place of the time among its samples."""
-        opened = self._opened[int(np.searchsorted(self.times, time, side="right")) - 1]
-        return opened, int(np.searchsorted(opened.frames.times, time))
-
-    def _sample(self, opened: _Opened, end: int, time: float) -> _Opened:
-        """Sample the shapes of an opened interval just before a sample; absent shapes move linearly."""
-        name, sample_parts = f"sample at {time}", None
-        if self._space is None:
-            sample_parts = getattr(self._sampler, "sample_parts", None)
-        is_part = sample_parts is not None
-        if sample_parts is not None:
-            sample = as_sample(sample_parts(time, opened.subjects, opened.members), name)
         else:
-            sample = as_sample(self._sampler.sample_between(time, opened.subjects), name)
+            sample_parts = getattr(self._sampler, "sample_parts", None)
+        # Samples are of all shapes of the subjects, or of these alone.
+        every = members if sample_parts else np.flatnonzero(np.isin(self._subject_of, subjects))
+        if sample_parts is not None:
+            sample = as_sample(sample_parts(time, subjects, members), name)
+        else:
+            sample = as_sample(self._sampler.sample_between(time, subjects), name)
         if self._space is not None:
             present = None if sample.present is None else np.append(sample.present, True)
             sample = self._space.to_local(sample, present)
-        shapes, present = sample.shapes, sample.present
-        frames, begin = opened.frames, end - 1
-        expected = frames.shapes[begin]
-        count = len(opened.members) if is_part else opened.shape_count
-        if type(shapes) is not type(expected) or shapes.shape != (count,):
+        shapes, present, expected = sample.shapes, sample.present, frames.shapes[begin]
+        if type(shapes) is not type(expected) or shapes.shape != every.shape:
             raise InvalidShapeError(
                 f"{name}: {type(shapes).__name__} {shapes.shape} instead of"
-                f" {type(expected).__name__} {(count,)}"
+                f" {type(expected).__name__} {every.shape}"
             )
-        pose = frames.poses[begin] if sample.poses is None else sample.poses[0]
         if present is not None and present.shape != shapes.shape:
             raise InvalidShapeError(f"{name}: {present.shape} present of {shapes.shape} shapes")
-        if not is_part:
-            shapes, present = shapes[opened.places], None if present is None else present[opened.places]
+        places = np.searchsorted(every, members)
+        shapes, present = shapes[places], None if present is None else present[places]
         if present is not None and not present.all():
-            part = (time - frames.times[begin]) / (frames.times[end] - frames.times[begin])
-            linear = linear_at(frames.shapes[begin], frames.shapes[end], np.full(shapes.shape, part))
+            part = (time - times[begin]) / (times[end] - times[begin])
+            linear = linear_at(expected, frames.shapes[end], np.full(shapes.shape, part))
             shapes = where_shapes(present, shapes, linear)
-        masks = np.ones((1, *shapes.shape), dtype=bool)
-        new = Frames(np.array([time]), shapes.reshaped(masks.shape), masks, pose[None], masks)
-        frames = Frames.concatenate([frames.take(slice(end)), new, frames.take(slice(end, None))])
-        self._opened[opened.interval] = opened = opened._replace(frames=frames)
-        return opened
+        new = Sample(shapes, np.ones(shapes.shape, dtype=bool), sample.poses).as_batch()
+        parts = [select_times(frames, slice(end)), new, select_times(frames, slice(end, None))]
+        self._opened[interval] = members, np.insert(times, end, time), Sample.concatenate(parts)
 
     def _bound_parts(self, shapes: Ints, begin: Floats) -> tuple[Floats, Bools]:
         """Estimate deviations (m,) of shapes over parts of opened intervals, and which of them may jump."""
         order = np.argsort(begin, kind="stable")
         begins, starts = np.unique(begin[order], return_index=True)
-        sides: list[Shape] = []
-        steps, is_known, lengths = [], [], []
-        for time, rows in zip(begins.tolist(), np.split(shapes[order], starts[1:]), strict=True):
-            opened, place = self._opened_at(time)
-            frames, members = opened.frames, np.searchsorted(opened.members, rows)
-            around = np.clip(np.arange(place - 1, place + 3), 0, len(frames.times) - 1)
-            sides.append(frames.shapes[around[:, None], members])
-            present, step = frames.present[around[:, None], members], np.diff(frames.times[around])
-            is_known.append((present[:2] & present[1:3] & present[2:]) & (step[::2] > 0)[:, None])
-            steps.append(np.tile(step[:, None], len(members)))
-            start, end = self.times[opened.interval : opened.interval + 2]
-            lengths.append(np.full(len(members), end - start))
+        parts = map(self._around_part, np.split(shapes[order], starts[1:]), begins.tolist())
+        sides, *columns = zip(*parts, strict=True)
         found = _deviations_of_parts(
-            concatenated(*sides, axis=1),
-            np.concatenate(steps, axis=1),
-            np.concatenate(is_known, axis=1),
-            np.concatenate(lengths),
+            concatenated(*sides, axis=1), *(np.concatenate(column, axis=1) for column in columns)
         )
         deviation, may_jump = np.empty(len(shapes)), np.empty(len(shapes), dtype=bool)
         deviation[order], may_jump[order] = found
         return deviation, may_jump
+
+    def _around_part(self, shapes: Ints, begin: float) -> tuple[Shape, Floats, Bools, Floats]:
+        """Return shapes (m,) about a part of an interval, as `_deviations_of_parts` takes them."""
+        interval, place = self._opened_at(begin)
+        members, times, frames = self._opened[interval]
+        around = np.clip(np.arange(place - 1, place + 3), 0, len(times) - 1)
+        near, steps = (around[:, None], np.searchsorted(members, shapes)), np.diff(times[around])[:, None]
+        present = _mask_of(frames.present)[near]
+        is_known = present[:2] & present[1:3] & present[2:] & (steps[::2] > 0)
+        start, end = self.times[interval : interval + 2]
+        return (
+            frames.shapes[near],
+            np.tile(steps, len(shapes)),
+            is_known,
+            np.full((1, len(shapes)), end - start),
+        )
+
+
+def _mask_of(mask: Bools | None) -> Bools:
+    """Return a mask of samples that have one."""
+    assert mask is not None, "frames have all masks"
+    return mask
+
+
+def _poses_of(sample: Sample) -> Floats:
+    """Poses (k, 4, 4) of the obstacle in samples of its space."""
+    assert sample.poses is not None, "samples in the space of an obstacle have its pose"
+    poses: Floats = sample.poses[:, 0]
+    return poses
 
 
 def refinable_subjects(sampler: Any) -> Bools:
@@ -484,7 +448,7 @@ def _deviations_of_parts(
     shapes : (4, n) at the begin of the part before, at both ends of it, and at the end of the part after
     steps : (3, n) lengths of the three parts, in frames
     is_known : (2, n) whether the part before and the one after are known
-    lengths : (n,) of the intervals
+    lengths : (1, n) of the intervals
     """
     step = steps[1]
     velocity, at_rest = velocities(shapes[1], shapes[2], step), np.zeros(())

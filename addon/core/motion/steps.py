@@ -100,7 +100,7 @@ def bounded_steps(motion: Motion, steps: Steps, begin: Floats, end: Floats) -> G
     """Add the deviations over the intervals of steps (r,); yields the part of the work that is done."""
     deviation = steps.deviation.copy()
     for chunk in chunks_by_cost(motion.costs[steps.shape], _BOUNDED_AT_ONCE):
-        deviation[chunk] += motion.bound(steps.shape[chunk], begin[chunk], end[chunk]).deviation
+        deviation[chunk] += motion.bound(steps.shape[chunk], begin[chunk], end[chunk])[0]
         yield (chunk.stop + 1) / (len(deviation) + 1)
     return steps.replaced(deviation=deviation)
 

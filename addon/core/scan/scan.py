@@ -382,7 +382,7 @@ class SectionScan:
         """Position of the newest sample among those of the scanners, with those that wait to be added."""
         if self._is_certain:
             return self._samples_read - 1
-        return self._scanners[0].sampled.frame_count + len(self._waiting) - 1
+        return len(self._scanners[0].times) + len(self._waiting) - 1
 
     def _solve(self, progress: Progress, first: int, last: int) -> Generator[Progress, None, bool]:
         """Solve the intervals from one sample to another, or one by itself; returns whether to end.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, Meshes, MotionBound, Shape, Sphere
+from ...core import Aabb, Meshes, Shape, Sphere
 from ...core.curves.keyframes import rounded_times
 from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
@@ -249,7 +249,7 @@ class KnownShapes:
         rows = self._poses.rows[self._owner_of_part[shapes]]
         return self._poses.visibility.are_shown(rows, times)
 
-    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> MotionBound:
+    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> tuple[Floats, Bools]:
         """See `Motion`."""
         subjects = self._owner_of_part[shapes]
         result, poses = np.zeros(len(subjects)), self._poses
@@ -277,7 +277,7 @@ class KnownShapes:
         bent = np.flatnonzero(is_bent & is_span)
         if poses.skins is not None and len(bent):
             result[bent] = poses.skins.deviations(subjects[bent], begin[bent], end[bent])
-        return MotionBound(result, np.zeros(len(subjects), dtype=bool))
+        return (result, np.zeros(len(subjects), dtype=bool))
 
     def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """See `Motion`."""

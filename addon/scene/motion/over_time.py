@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...core import Aabb, MotionBound, Progress, Sphere
+from ...core import Aabb, Progress, Sphere
 from ...core.envelope.swept_points import points_swept
 from ...core.messages import message, template
 from ...core.numeric.arrays import Bools, Floats, Ints
@@ -315,9 +315,9 @@ class SceneBounds:
         """See `Motion`."""
         return ~np.isnan(self._numbers(shapes, times)[:, 0])
 
-    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> MotionBound:
+    def bound(self, shapes: Ints, begin: Floats, end: Floats) -> tuple[Floats, Bools]:
         """See `Motion`: nothing is known."""
-        return MotionBound(np.full(len(shapes), np.nan), np.ones(len(shapes), dtype=bool))
+        return (np.full(len(shapes), np.nan), np.ones(len(shapes), dtype=bool))
 
     def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """See `Motion`: none is known."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from addon.core import MotionBound, Obb
+from addon.core import Obb
 from addon.core.motion.steps import bounded_steps, placed_steps
 from addon.core.numeric.arrays import rotation_matrix
 from addon.core.scan.candidates import NearSearch
@@ -47,7 +47,7 @@ class Spinning:
         reach = np.linalg.norm(self.half[shapes], axis=1)
         is_short = np.abs(self.angle(shapes, end) - self.angle(shapes, begin)) < np.pi - 0.01
         turning = reach * np.where(is_short, np.minimum(self.wobble[shapes] * step, 2), 2)
-        return MotionBound(path + turning, np.zeros(len(shapes), dtype=bool))
+        return (path + turning, np.zeros(len(shapes), dtype=bool))
 
     def breaks(self, shapes, begin, end):
         return np.full(len(shapes), np.inf)

@@ -55,7 +55,7 @@ def test_sides_of_turning_boxes_deviate_from_linear_motion_by_no_more_than_the_b
         sides = np.array(sides)
         shares = (times - begin)[:, None] / length
         found = np.abs(sides - sides[0] - (sides[-1] - sides[0]) * shares).max()
-        (bound,) = motion.certain.bound(np.array([0]), times[:1], times[-1:]).deviation
+        (bound,), _ = motion.certain.bound(np.array([0]), times[:1], times[-1:])
         assert found <= bound + 1e-6 * np.abs(sides).max()
 
 
@@ -67,7 +67,7 @@ def test_bound_of_a_turning_box_falls_with_the_square_of_the_interval():
         item.keyframe_insert("rotation_euler", frame=frame)
     motion, begin = known_motion(), np.linspace(10, 30, 200)
     means = [
-        motion.certain.bound(np.zeros(200, dtype=np.int64), begin, begin + length).deviation.mean()
+        motion.certain.bound(np.zeros(200, dtype=np.int64), begin, begin + length)[0].mean()
         for length in (0.5, 0.125)
     ]
     # A bound by the size and the angle alone would be a quarter of the larger one.

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from addon.core import MotionBound, Sample, Sphere, time_of_impact
+from addon.core import Sample, Sphere, time_of_impact
 
 
 class Polylines:
@@ -48,7 +48,7 @@ class Polylines:
 
     def bound(self, shapes, begin, end):
         found = [self.deviation(*each) for each in zip(shapes, begin, end, strict=True)]
-        return MotionBound(np.array(found), np.zeros(len(shapes), dtype=bool))
+        return (np.array(found), np.zeros(len(shapes), dtype=bool))
 
     def are_present(self, shapes, times):
         return np.ones(len(shapes), dtype=bool)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core import MotionBound, Sample, ScanSettings, Sphere, scan_contacts
+from addon.core import Sample, ScanSettings, Sphere, scan_contacts
 from tests.finished import finished
 from tests.tiers import times
 
@@ -35,7 +35,7 @@ class Wave:
     def bound(self, shapes, begin, end):
         """Bound of the distance from the chord: the largest second derivative times step^2 / 8."""
         deviation = np.where(shapes, 0, 3 * self.speed**2 * (end - begin) ** 2 / 8)
-        return MotionBound(deviation, np.zeros(len(shapes), dtype=bool))
+        return (deviation, np.zeros(len(shapes), dtype=bool))
 
     def breaks(self, shapes, begin, end):
         return np.full(len(shapes), np.inf)

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pytest
 
-from addon.core import MotionBound, Sample, ScanSettings, scan_contacts
+from addon.core import Sample, ScanSettings, scan_contacts
 from addon.core.distance.mesh_mesh import mesh_separation, meshes_overlap
 from addon.core.mesh.mesh_bvh import MeshBvh
 from addon.core.mesh.meshes import Meshes
@@ -90,7 +90,7 @@ class PosedMeshes:
 
     def bound(self, shapes, begin, end):
         found = [self._known[side].deviation(*span) for side, *span in zip(shapes, begin, end, strict=True)]
-        return MotionBound(np.array(found, dtype=float), np.zeros(len(shapes), dtype=bool))
+        return (np.array(found, dtype=float), np.zeros(len(shapes), dtype=bool))
 
     def breaks(self, shapes, begin, end):
         jumps = np.array(

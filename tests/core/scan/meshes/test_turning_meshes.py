@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from addon.core import MotionBound, Sample, ScanSettings, scan_contacts
+from addon.core import Sample, ScanSettings, scan_contacts
 from addon.core.mesh.meshes import Meshes
 from tests.core import meshes, scenes
 from tests.core.mesh.solids import FAMILIES, Body, bodies_overlap, box, distances, shell
@@ -75,7 +75,7 @@ class Known:
 
     def bound(self, shapes, begin, end):
         accelerations = np.array([self.paths[shape].acceleration for shape in shapes])
-        return MotionBound(
+        return (
             accelerations * (end - begin) ** 2 / 8 * (1 + 1e-9), np.zeros(len(shapes), dtype=bool)
         )
 
