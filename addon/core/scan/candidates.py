@@ -12,7 +12,7 @@ requested, or nothing moves at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -92,13 +92,14 @@ _FEW_PAIRS = 16
 """Pairs for each shape, about, up to which boxes over long intervals are compared."""
 
 
-class NearCells(NamedTuple):
-    """Pairs of shapes, and the intervals (k,) of a block in which they are near.
+class NearSearch:
+    """Search for the pairs of shapes (n,) that are near in a block of intervals (k,).
 
-    The cell of a pair in an interval is k times the row of the pair, plus the number of the interval.
+    The cell of a pair in an interval is k times the row of the pair, plus the number of the interval. Boxes
+    are those of shapes over groups (g,) of successive intervals, of which a group has `size`.
 
-    pairs : (p, 2) int. Shapes, in order.
-    cells : (c,) int. Increasing.
+    pairs : (p, 2) int. Shapes, in order: what `find` finds, as all that follows.
+    cells : (c,) int. Increasing. Intervals in which the pairs are near.
     steps : Of the shapes of all cells.
     row_of : (n, k) int. Rows of the steps; -1 for none.
     moving : (n,) bool. Shapes that appear, disappear or move within the block, or with its begin.
@@ -110,24 +111,13 @@ class NearCells(NamedTuple):
     row_of: Ints
     moving: Bools
 
-    def rows(self, cells: Ints) -> Ints:
-        """Rows (2, c) of the steps of both shapes in cells (c,)."""
-        # From flat arrays, which takes half as long as by two indices.
-        return np.asarray(self.row_of.ravel().take(_places(self.pairs.T, cells, self.row_of.shape[1])))
-
-
-class NearSearch:
-    """Search for the pairs that are near in a block of intervals (k,): see `find`.
-
-    Boxes are those of shapes (n,) over groups (g,) of successive intervals, of which a group has `size`.
-    """
-
-    def __init__(self, motion: Motion, times: Floats, margin: Floats) -> None:
+    def __init__(self, motion: Motion, times: Floats, margin: Floats, has_mesh: bool) -> None:
         """Prepare to search between times (k + 1,), or at one time twice.
 
         margin : (n,) float. Padding of the boxes.
+        has_mesh : Whether the last shape is that of an obstacle, with which all others are tested.
         """
-        self._motion, self._times, self._margin = motion, times, margin
+        self._motion, self._times, self._margin, self.has_mesh = motion, times, margin, has_mesh
         self._count = self._size = len(times) - 1
         self._low = self._high = np.empty((3, 0, 0))
         # Boxes of sampled shapes over single intervals, from which those over groups follow.
@@ -136,18 +126,16 @@ class NearSearch:
             self._sampled = motion.swept_boxes(margin)
         # How far certain shapes may be from linear motion between two samples of a group.
         self._loose = np.empty((0, 0))
-        # Of shapes, each over a group.
-        self._steps: Steps
+        # Of the steps, each over a group.
         self._groups: Ints
         self._left = 1.0
 
     def find(
-        self, subject_of: Ints, pair_filter: PairFilter, has_mesh: bool, appears: Bools, with_static: bool
-    ) -> Generator[float, None, NearCells]:
+        self, subject_of: Ints, pair_filter: PairFilter, appears: Bools, with_static: bool
+    ) -> Generator[float, None, None]:
         """Find the pairs whose boxes overlap; yields after each chunk of work the part that is done.
 
         subject_of : (n,) int
-        has_mesh : whether the last shape is that of an obstacle, with which all others are tested
         appears : (n,) shapes that were absent until the begin
         with_static : whether pairs are tested that do not move
         """
@@ -156,13 +144,13 @@ class NearSearch:
         is_small = self._motion.costs.sum() * self._count <= _FACTOR * _FEW_BOUNDS
         size = min(self._count, _FACTOR) if is_small else self._count
         yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)
-        moving = self._moving() | appears
+        self.moving = moving = self._moving() | appears
         while self._size > _FACTOR and self._expected_pairs() > _FEW_PAIRS * every:
             size = _shorter(self._size)
             yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)
         is_tested = np.full(pair_filter.count, with_static)
         is_tested[subject_of[moving]] = True
-        pairs, cells = self._overlapping(has_mesh)
+        pairs, cells = self._overlapping()
         subjects = subject_of[pairs]
         wanted = is_tested[subjects].any(axis=0) & pair_filter.includes(*subjects)
         cells = cells[wanted[cells // self._low.shape[2]]]
@@ -170,10 +158,15 @@ class NearSearch:
         is_near.reshape(-1)[_places(pairs, cells, is_near.shape[1])] = True
         while self._size > 1:
             cells, is_near = yield from self._refined(pairs, cells, is_near)
-        steps, row_of = yield from self._end(is_near[:, : self._count])
+        yield from self._end(is_near[:, : self._count])
         # Without pairs that are near over long intervals only.
-        row, cells = _renumbered(cells, is_near.shape[1], self._count)
-        return NearCells(pairs.take(row, axis=1).T, cells, steps, row_of, moving)
+        row, self.cells = _renumbered(cells, is_near.shape[1], self._count)
+        self.pairs = pairs.take(row, axis=1).T
+
+    def rows(self, cells: Ints) -> Ints:
+        """Rows (2, c) of the steps of both shapes in cells (c,)."""
+        # From flat arrays, which takes half as long as by two indices.
+        return np.asarray(self.row_of.ravel().take(_places(self.pairs.T, cells, self._count)))
 
     def _begin_level(self, wanted: Bools, size: int) -> Generator[float, None, None]:
         """Find the boxes that are wanted (n, g) over groups of `size` intervals; yields as `find`.
@@ -196,7 +189,7 @@ class NearSearch:
         # Each level is half of what is left of the work, for the progress.
         done, self._left = 1 - self._left, self._left / 2
         steps = yield from scaled(placed_steps(motion, shape, *span), done, done + self._left / 2)
-        self._low, self._high, self._size, self._steps, self._groups = low, high, size, steps, group
+        self._low, self._high, self._size, self.steps, self._groups = low, high, size, steps, group
         if size == 1 < longer:
             # Only the steps of pairs that meet are bounded, at the end. In linear motion over several
             # intervals, a shape is at each sample within the deviation of the sample. So it is within twice
@@ -207,7 +200,7 @@ class NearSearch:
             padding = self._margin[shape] + np.nan_to_num(self._loose[shape, group // longer])
         else:
             bounding = bounded_steps(motion, steps, *span)
-            self._steps = steps = yield from scaled(bounding, done + self._left / 2, done + self._left)
+            self.steps = steps = yield from scaled(bounding, done + self._left / 2, done + self._left)
             self._loose = np.zeros(wanted.shape)
             self._loose[shape, group] = 2 * steps.deviation + rotation_sagitta(steps.start, steps.ending)
             padding = self._margin[shape]
@@ -251,33 +244,24 @@ class NearSearch:
             yield done + self._left * min(1.0, (start + len(chunk)) / len(cells))
         return np.concatenate(found), is_near
 
-    def _end(self, is_used: Bools) -> Generator[float, None, tuple[Steps, Ints]]:
-        """Bound the steps of shapes in intervals that are used (n, k), and drop the others.
+    def _end(self, is_used: Bools) -> Generator[float, None, None]:
+        """Bound the steps of shapes in intervals that are used (n, k), and drop the others."""
+        rows = np.flatnonzero(is_used[self.steps.shape, self._groups])
+        interval, self.row_of = self._groups[rows], np.full(is_used.shape, -1, dtype=np.int64)
+        self.steps = steps = self.steps.take(rows)
+        self.row_of[steps.shape, interval] = np.arange(len(rows))
+        if self._count > 1:
+            bounding = bounded_steps(self._motion, steps, self._times[interval], self._times[interval + 1])
+            self.steps = yield from scaled(bounding, 1 - self._left, 1.0)
 
-        Also returns their rows (n, k).
-        """
-        steps, count = self._steps, self._count
-        rows = np.flatnonzero(is_used[steps.shape, self._groups])
-        interval, row_of = self._groups[rows], np.full(is_used.shape, -1, dtype=np.int64)
-        steps = steps.take(rows)
-        row_of[steps.shape, interval] = np.arange(len(rows))
-        if count > 1:
-            span = self._times[interval], self._times[interval + 1]
-            done = 1 - self._left
-            steps = yield from scaled(bounded_steps(self._motion, steps, *span), done, 1.0)
-        return steps, row_of
-
-    def _overlapping(self, has_mesh: bool) -> tuple[Ints, Ints]:
-        """Find the pairs (2, p) of shapes whose boxes overlap in any group, and the cells (c,) of the groups.
-
-        has_mesh : whether the last shape is that of an obstacle, with which all others are tested
-        """
+    def _overlapping(self) -> tuple[Ints, Ints]:
+        """Find the pairs (2, p) of shapes whose boxes overlap in any group, and their cells (c,) in these."""
         every, groups = self._low.shape[1:]
         found = [np.empty(0, dtype=np.int64)]
         for group in range(groups):
             boxes = Aabb.unchecked(self._low[..., group].T, self._high[..., group].T)
             present = np.flatnonzero(boxes.min[:, 0] < np.inf)
-            if not has_mesh:
+            if not self.has_mesh:
                 first, second = present[overlapping_pairs(boxes[present])].T
             else:
                 first, second = present[:0], every - 1
@@ -290,7 +274,7 @@ class NearSearch:
 
     def _moving(self) -> Bools:
         """Mask (n,) of shapes that appear, disappear or move between the times, or with the first."""
-        motion, times, steps = self._motion, self._times, self._steps
+        motion, times, steps = self._motion, self._times, self.steps
         moving = np.zeros(len(self._margin), dtype=bool)
         if isinstance(motion, SampledMotion):
             moving = motion.moving()
@@ -354,27 +338,15 @@ def _shorter(size: int) -> int:
     return power
 
 
-class SeparationBounds(NamedTuple):
-    """Bounds of the separations of pairs (m,) over intervals, from the distances of their centers.
-
-    low : (m,) float. Of linear motion, in which the spheres around both shapes are that far apart.
-    least, greatest : (m,) float. Of both ends, at most: from the spheres within both shapes. In linear
-        motion, the separation in between is not above the greater one.
-    deviation : (m,) float. Of both shapes together from linear motion.
-    continues : (m,) bool. Whether both shapes go on from the interval before to the end, without a jump.
-    """
-
-    low: Floats
-    least: Floats
-    greatest: Floats
-    deviation: Floats
-    continues: Bools
+_Bounds: TypeAlias = tuple[Floats, Floats, Floats, Floats, Bools]
 
 
-def separation_bounds(near: NearCells, has_mesh: bool) -> Callable[[Ints], SeparationBounds]:
+def separation_bounds(near: NearSearch) -> Callable[[Ints], _Bounds]:
     """Make the function that bounds the separations of pairs in cells (m,), by spheres about their centers.
 
-    has_mesh : whether the last shape is that of an obstacle
+    It returns five arrays (m,): the separation of linear motion, at least; that of the nearer end and of the
+    farther one, at most, above which it is nowhere in between; the deviation of both shapes together from
+    linear motion; and whether both go on from the interval before to the end, without a jump.
     """
     steps = near.steps
     sides: list[Any] = [steps.start, steps.ending]
@@ -382,7 +354,7 @@ def separation_bounds(near: NearCells, has_mesh: bool) -> Callable[[Ints], Separ
     # Of the sphere that holds a shape while it moves linearly and turns, and of those within it at both ends.
     (outer, inner), (outer_end, inner_end) = map(MOTIONS_OF_SHAPES[type(steps.ending)].radii, sides)
     outer = np.maximum(outer, outer_end) + rotation_sagitta(*sides)
-    if has_mesh:
+    if near.has_mesh:
         # There is no sphere within the mesh that is known.
         is_mesh = steps.shape == len(near.row_of) - 1
         inner, inner_end = np.where(is_mesh, -np.inf, inner), np.where(is_mesh, -np.inf, inner_end)
@@ -394,7 +366,7 @@ def separation_bounds(near: NearCells, has_mesh: bool) -> Callable[[Ints], Separ
     is_first, before = np.nonzero(is_row)[1] == 0, before[is_row]
     is_continued = is_whole & (is_first | ((before >= 0) & is_whole[before]))
 
-    def bounds(cells: Ints) -> SeparationBounds:
+    def bounds(cells: Ints) -> _Bounds:
         first, second = near.rows(cells)
         start, stop = (side.take(second, axis=0) - side.take(first, axis=0) for side in (begin, end))
         reach, within, within_end, deviation = (
@@ -413,9 +385,7 @@ def separation_bounds(near: NearCells, has_mesh: bool) -> Callable[[Ints], Separ
         ends = length(start) - within, length(stop) - within_end
         rounding = _UNSURE * (np.abs(low) + reach)
         continues = is_continued.take(first) & is_continued.take(second)
-        return SeparationBounds(
-            low - rounding, np.minimum(*ends), np.maximum(*ends) + rounding, deviation, continues
-        )
+        return low - rounding, np.minimum(*ends), np.maximum(*ends) + rounding, deviation, continues
 
     return bounds
 
@@ -423,7 +393,7 @@ def separation_bounds(near: NearCells, has_mesh: bool) -> Callable[[Ints], Separ
 def undecided_cells(
     cells: Ints,
     candidates: Candidates,
-    bounds: SeparationBounds,
+    bounds: _Bounds,
     cutoff: Floats,
     clearance: float,
     count: int,
@@ -433,13 +403,13 @@ def undecided_cells(
     Pairs that stay in contact may be deeper in another cell of the same contact. A contact that may be new is
     left to be solved.
 
-    cells : (r,) int, increasing. As those of `NearCells`.
-    bounds : (r,)
+    cells : (r,) int, increasing. As those of `NearSearch`.
+    bounds : (r,) each, as `separation_bounds` has them.
     cutoff : Separations at or above which those of candidates do not matter.
     count : Number of intervals.
     """
     row = cells // count
-    low, known, deviation = bounds.low, bounds.least, bounds.deviation
+    low, known, greatest, deviation, continues = bounds
     tolerance = DEPTH_TOLERANCE * candidates.size.take(row)
     first = np.flatnonzero(is_run_start(row))
     least = np.minimum(np.minimum.reduceat(known, first), cutoff[row[first]])
@@ -447,7 +417,7 @@ def undecided_cells(
     is_least = (low < least) | (known == least) | may_be_deeper(deviation, low, least, tolerance)
     is_apart = (low - deviation > clearance) & ~is_least
     begins, before = cells == row * count, candidates.open_least.take(row)
-    is_within = (bounds.greatest + deviation < clearance) & bounds.continues
+    is_within = (greatest + deviation < clearance) & continues
     is_within &= ~begins | (before < np.inf)
     # Runs of successive intervals in contact; each of the other cells is a run by itself.
     starts = is_run_start(cells - np.arange(len(cells))) | begins | ~is_within

@@ -7,7 +7,7 @@ operations. Memory grows with these pairs and their contacts, never with the num
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -144,19 +144,6 @@ class PairRecords(Table):
             is_near=np.logical_or.reduceat(pairs.is_near, starts),
             doubtful_since=np.minimum.reduceat(pairs.doubtful_since, starts),
         )
-
-
-class ScannerRecords(NamedTuple):
-    """Pairs and contacts of one scanner in a section.
-
-    pairs : PairRecords
-    spans : Contacts, ordered by key, then time.
-    has_moved : (s,) bool. Subjects that moved, appeared or disappeared.
-    """
-
-    pairs: PairRecords
-    spans: ContactSpans
-    has_moved: Bools
 
 
 class Descriptions:
@@ -351,9 +338,11 @@ class PairCache:
 
     pairs : All but `is_near`, which depends on sizes.
     open : Contacts that last until the time recorded last.
+    has_moved : (s,) bool. Subjects that moved, appeared or disappeared.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, has_moved: Bools) -> None:
+        self.has_moved = has_moved
         nothing = np.empty(0, dtype=np.int64)
         self.pairs = PairRecords.found(nothing)
         self._closed: list[ContactSpans] = []

@@ -17,8 +17,8 @@ from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 from ..numeric.spans import is_run_start
 from ..progress import scaled
 from ..shapes import Sphere
-from .candidates import Candidates, NearCells, NearSearch, separation_bounds, undecided_cells
-from .pair_cache import ContactSpans, Descriptions, PairCache, PairRecords, ScannerRecords
+from .candidates import Candidates, NearSearch, separation_bounds, undecided_cells
+from .pair_cache import ContactSpans, Descriptions, PairCache, PairRecords
 from .pair_filter import PairFilter
 from .rounds import SAMPLED, Pieces, contact_motions
 from .subdivision import Subdivision
@@ -75,10 +75,9 @@ class PairScanner:
         self._mesh = space.obstacle.mesh if space else None
         self._subject_of = plan.subjects_in(space)
         self._count = plan.pair_filter.count
-        self._cache = PairCache()
+        self._cache = PairCache(np.zeros(self._count, dtype=bool))
         # Sizes of subjects, NaN until measured.
         self._sizes = np.full(self._count, np.nan)
-        self._has_moved = np.zeros(self._count, dtype=bool)
         # Shapes that were present in the last interval that was solved.
         self._was_present = np.ones(len(self._subject_of), dtype=bool)
         self.solving = self.solved_until = plan.first_time
@@ -136,18 +135,13 @@ class PairScanner:
         # At an instant, pairs at rest are tested too.
         every = np.arange(len(self._subject_of))
         present = motion.are_present(every, np.full(len(every), times[0]))
-        search = NearSearch(motion, times, margin).find(
-            self._subject_of,
-            plan.pair_filter,
-            self._mesh is not None,
-            present & ~self._was_present,
-            is_instant,
-        )
-        near = yield from scaled(search, 0.0, 0.8 * _BROAD_PHASE)
+        near = NearSearch(motion, times, margin, self._mesh is not None)
+        finding = near.find(self._subject_of, plan.pair_filter, present & ~self._was_present, is_instant)
+        yield from scaled(finding, 0.0, 0.8 * _BROAD_PHASE)
         is_moving = np.full(self._count, is_instant)
         if not is_instant:
             is_moving[self._subject_of[near.moving]] = True
-            self._has_moved |= is_moving
+            self._cache.has_moved |= is_moving
         subjects = self._subject_of[near.pairs].T
         keys, size = plan.pair_filter.keys(*subjects), np.minimum(*self._sizes[subjects])
         candidates = self._cache.candidates(near.pairs, keys, size, contact_motions(motion, near.pairs))
@@ -167,14 +161,14 @@ class PairScanner:
         self._was_present = motion.are_present(every, np.full(len(every), times[-2]))
 
     def _undecided(
-        self, near: NearCells, times: Floats, candidates: Candidates
+        self, near: NearSearch, times: Floats, candidates: Candidates
     ) -> Generator[float, None, tuple[Ints, ContactSpans]]:
         """Find the cells (r,) to solve, by interval; yields the part done.
 
         Also returns spans of candidates that stay in contact without being deeper than elsewhere.
         """
         motion, count = self.motion, len(times) - 1
-        bounds_of = separation_bounds(near, self._mesh is not None)
+        bounds_of = separation_bounds(near)
         clearance = self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
         # What may move in steps may deviate by any amount: that is sampled in any case.
@@ -191,7 +185,7 @@ class PairScanner:
             cells = near.cells[begin:end]
             bounds = bounds_of(cells)
             if is_stepped.any():
-                bounds.deviation[is_stepped[cells // count]] = np.inf
+                bounds[3][is_stepped[cells // count]] = np.inf
             is_apart, is_within = undecided_cells(cells, candidates, bounds, cutoff, clearance, count)
             # Of parts of subjects, spans in contact decide others.
             is_within &= self._plan.is_whole
@@ -204,7 +198,7 @@ class PairScanner:
         return row[order] * count + interval[order], continued
 
     def _solve_candidates(
-        self, near: NearCells, times: Floats, candidates: Candidates, cells: Ints
+        self, near: NearSearch, times: Floats, candidates: Candidates, cells: Ints
     ) -> Generator[float, None, tuple[list[PairRecords], list[Pieces]]]:
         """Make records of candidates in cells (r,), and their pieces that touch; yields the part done."""
         pairs: list[PairRecords] = []
@@ -281,12 +275,12 @@ class PairScanner:
             found = methods.second(motion.take(rows), clearance, deviation[rows], contacts.take(rows))
             contacts.assign(rows, found)
 
-    def records(self) -> ScannerRecords:
-        """Return all that was found so far."""
+    def records(self) -> PairCache:
+        """Return all that was found."""
         pairs, size = self._cache.pairs, self._sizes
         i, j = np.divmod(pairs.keys, max(1, self._count))
-        pairs = pairs.replaced(is_near=pairs.least <= np.minimum(size[i], size[j]))
-        return ScannerRecords(pairs, self._cache.spans(), self._has_moved)
+        self._cache.pairs = pairs.replaced(is_near=pairs.least <= np.minimum(size[i], size[j]))
+        return self._cache
 
 
 def _continued_spans(cells: Ints, keys: Ints, times: Floats) -> ContactSpans:

@@ -36,7 +36,7 @@ from ..numeric.arguments import (
 )
 from ..numeric.arrays import Bools, Floats, Ints
 from ..progress import MotionKind, Progress, run_to_end
-from .pair_cache import ScannerRecords
+from .pair_cache import PairCache
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
@@ -160,20 +160,20 @@ def scan_contacts(
 
 def scan_share(
     motion: Motion | Sampler, frames: ArrayLike, settings: ScanSettings, share: Sequence[Section]
-) -> Generator[Progress, None, tuple[ScannerRecords, ...]]:
+) -> Generator[Progress, None, tuple[PairCache, ...]]:
     """Scan some of the sections of `scan_contacts`, for `joined_shares`.
 
     motion, frames, settings. As for `scan_contacts`; the motion is divisible.
     share : Successive sections, at least one, of those that `sections_of` returns.
     Yields progress : Progress
-    Returns records : tuple of ScannerRecords. Return value of the generator: of bodies among themselves, then
+    Returns records : tuple of PairCache. Return value of the generator: of bodies among themselves, then
         of each obstacle.
     """
     return (yield from SectionScan(motion, frames, settings).scan(share))
 
 
 def joined_shares(
-    frames: ArrayLike, settings: ScanSettings, shares: Sequence[Sequence[ScannerRecords]]
+    frames: ArrayLike, settings: ScanSettings, shares: Sequence[Sequence[PairCache]]
 ) -> ContactReport:
     """Make the report that `scan_contacts` would return.
 
@@ -319,7 +319,7 @@ class SectionScan:
         self.plan: ScanPlan | None = None
         self.stopped_at: float | None = None
 
-    def scan(self, sections: Sequence[Section]) -> Generator[Progress, None, tuple[ScannerRecords, ...]]:
+    def scan(self, sections: Sequence[Section]) -> Generator[Progress, None, tuple[PairCache, ...]]:
         """Solve successive sections of frames, at least one; returns the records of each scanner."""
         records = []
         for each in sections:

@@ -23,7 +23,7 @@ from ..errors import InvalidShapeError
 from ..motion.motion import ObstacleSpace
 from ..numeric.arrays import Bools, Ints, Table, concatenated_ranges
 from ..numeric.spans import is_run_start
-from .pair_cache import ContactSpans, PairRecords, ScannerRecords
+from .pair_cache import ContactSpans, PairCache, PairRecords
 from .pair_scanner import ScanPlan
 from .report import VECTORS, Clearances, ContactReport, Contacts, Intervals, NearMisses, PairContacts
 from .rounds import MOTIONS
@@ -59,7 +59,7 @@ _WHOLE = 1e-6
 
 
 def report_of_scanners(
-    plan: ScanPlan, records: Sequence[ScannerRecords], stopped_at: float | None
+    plan: ScanPlan, records: Sequence[PairCache], stopped_at: float | None
 ) -> ContactReport:
     """Make the report of all scanners.
 
@@ -79,37 +79,37 @@ def report_of_scanners(
     static_count = 0
     if not with_static:
         solid = [space.obstacle.subject for space in plan.spaces if space is not None]
-        for space, (_, _, has_moved) in zip(plan.spaces, records, strict=True):
-            is_static = ~has_moved
+        for space, of_space in zip(plan.spaces, records, strict=True):
+            is_static = ~of_space.has_moved
             is_static[solid] = False
             if space is None:
                 static_count += plan.pair_filter.count_pairs(is_static)
-            elif not has_moved[space.obstacle.subject]:
+            elif not of_space.has_moved[space.obstacle.subject]:
                 bodies = np.flatnonzero(is_static)
                 included = plan.pair_filter.includes(bodies, np.full_like(bodies, space.obstacle.subject))
                 static_count += int(included.sum())
     return ContactReport(contacts, clearances, stopped_at, tuple(static_overlaps), static_count)
 
 
-def joined_records(parts: Sequence[ScannerRecords]) -> ScannerRecords:
+def joined_records(parts: Sequence[PairCache]) -> PairCache:
     """Join the records of one scanner in successive sections, at least one."""
     if len(parts) == 1:
         return parts[0]
-    pairs = PairRecords.joined([part.pairs for part in parts])
-    has_moved = np.logical_or.reduce([part.has_moved for part in parts])
+    result = PairCache(np.logical_or.reduce([part.has_moved for part in parts]))
+    result.pairs = PairRecords.joined([part.pairs for part in parts])
     # A contact that lasts over a cut begins as in its first section.
-    spans, _, _ = ContactSpans.concatenate([part.spans for part in parts]).joined()
-    return ScannerRecords(pairs, spans, has_moved)
+    result.open, _, _ = ContactSpans.concatenate([part.spans() for part in parts]).joined()
+    return result
 
 
 def _results(
-    plan: ScanPlan, space: ObstacleSpace | None, records: ScannerRecords, with_static: bool
+    plan: ScanPlan, space: ObstacleSpace | None, records: PairCache, with_static: bool
 ) -> tuple[Contacts, NearMisses, list[tuple[int, int]]]:
     """Contacts, near misses, and pairs that touch but were not requested.
 
     with_static : whether pairs that never move count
     """
-    pair_filter, (pairs, spans, has_moved) = plan.pair_filter, records
+    pair_filter, pairs, spans, has_moved = plan.pair_filter, records.pairs, records.spans(), records.has_moved
     firsts = np.flatnonzero(is_run_start(spans.keys))
     since = pairs.doubtful_since[np.searchsorted(pairs.keys, spans.keys[firsts])]
     uncertainty = spans.uncertainty.copy()
@@ -162,19 +162,19 @@ _TYPES = {
 """Types of the columns that are no numbers of float64."""
 
 
-def share_as_json(records: Sequence[ScannerRecords]) -> dict[str, Any]:
+def share_as_json(records: Sequence[PairCache]) -> dict[str, Any]:
     """Convert the records of each scanner in successive sections to plain data, exactly."""
     scanners: list[dict[str, Any]] = []
-    for pairs, spans, has_moved in records:
+    for each in records:
         tables = {
             table: {name: _encoded(name, values) for name, values in vars(columns).items()}
-            for table, columns in (("pairs", pairs), ("spans", spans))
+            for table, columns in (("pairs", each.pairs), ("spans", each.spans()))
         }
-        scanners.append({**tables, "has_moved": _encoded("has_moved", has_moved)})
+        scanners.append({**tables, "has_moved": _encoded("has_moved", each.has_moved)})
     return {"scanners": scanners}
 
 
-def share_from_json(data: Any) -> tuple[ScannerRecords, ...]:
+def share_from_json(data: Any) -> tuple[PairCache, ...]:
     """Convert plain data to records.
 
     Raises InvalidShapeError: if it is not what `share_as_json` returns.
@@ -185,11 +185,13 @@ def share_from_json(data: Any) -> tuple[ScannerRecords, ...]:
         raise InvalidShapeError(f"records of a scan: {error}") from None
 
 
-def _scanner_from_json(data: dict[str, Any]) -> ScannerRecords:
+def _scanner_from_json(data: dict[str, Any]) -> PairCache:
     pairs, spans = _table(PairRecords, data["pairs"]), _table(ContactSpans, data["spans"])
     if not np.isin(spans.keys, pairs.keys).all():
         raise ValueError("contacts of unknown pairs")
-    return ScannerRecords(pairs, spans, _decoded("has_moved", data["has_moved"]))
+    result = PairCache(_decoded("has_moved", data["has_moved"]))
+    result.pairs, result.open = pairs, spans
+    return result
 
 
 def _table(kind: type[_Table], data: dict[str, Any]) -> _Table:

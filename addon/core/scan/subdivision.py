@@ -30,7 +30,7 @@ from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import scaled
 from ..shapes import Aabb, Sphere, concatenated, where_shapes
 from ..sweep.dispatch import time_of_impact
-from .candidates import DEPTH_TOLERANCE, Candidates, NearCells, may_be_deeper
+from .candidates import DEPTH_TOLERANCE, Candidates, NearSearch, may_be_deeper
 from .rounds import PROVEN, ContactLeast, Pieces, assess_pairs
 
 _ROUNDING = 2.0**-21
@@ -78,7 +78,7 @@ class Subdivision:
     def __init__(
         self,
         motion: Motion,
-        near: NearCells,
+        near: NearSearch,
         times: Floats,
         cells: Ints,
         candidates: Candidates,

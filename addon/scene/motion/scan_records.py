@@ -13,7 +13,7 @@ import bpy
 
 from ...core import InvalidShapeError
 from ...core.messages import message
-from ...core.scan.pair_cache import ScannerRecords
+from ...core.scan.pair_cache import PairCache
 from ...core.scan.sections import sections_of, share_as_json, share_from_json
 from ...formats import Skipped, extension_version
 from ..blender.animated import Simulations
@@ -132,7 +132,7 @@ class ScanShare(NamedTuple):
     share_count: int
     identity: str
     refusal: str = ""
-    records: tuple[ScannerRecords, ...] | None = None
+    records: tuple[PairCache, ...] | None = None
     skips: tuple[SkipEvent, ...] = ()
     times: tuple[float, ...] = ()
     played: Mapping[int, str] = MappingProxyType({})

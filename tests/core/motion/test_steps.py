@@ -96,8 +96,9 @@ def test_box_over_an_interval_holds_where_a_shape_jumps_to_at_its_end():
 
 def moving_shapes(motion, count, times):
     pairs = PairFilter(count, None, None, (), None)
-    search = NearSearch(motion, times, np.zeros(count))
-    return finished(search.find(np.arange(count), pairs, False, np.zeros(count, dtype=bool), False)).moving
+    search = NearSearch(motion, times, np.zeros(count), has_mesh=False)
+    finished(search.find(np.arange(count), pairs, np.zeros(count, dtype=bool), False))
+    return search.moving
 
 
 def test_turned_boxes_at_rest_do_not_count_as_moving():

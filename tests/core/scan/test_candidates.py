@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from addon.core.scan.candidates import Candidates, SeparationBounds, undecided_cells
+from addon.core.scan.candidates import Candidates, undecided_cells
 from addon.core.scan.rounds import PROVEN
 
 
@@ -15,9 +15,8 @@ def decided(low, ends, deviation=0.0, clearance=0.0, open_least=np.inf):
     """
     count = len(low)
     ends, deviation = np.array(ends, dtype=float), np.broadcast_to(deviation, count).astype(float)
-    bounds = SeparationBounds(
-        np.array(low, dtype=float), ends.min(axis=1), ends.max(axis=1), deviation, np.ones(count, dtype=bool)
-    )
+    low, nearer, farther = np.array(low, dtype=float), ends.min(axis=1), ends.max(axis=1)
+    bounds = low, nearer, farther, deviation, np.ones(count, dtype=bool)
     candidate = Candidates(
         np.array([[0, 1]]),
         np.array([1]),

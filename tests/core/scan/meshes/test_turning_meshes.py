@@ -75,9 +75,7 @@ class Known:
 
     def bound(self, shapes, begin, end):
         accelerations = np.array([self.paths[shape].acceleration for shape in shapes])
-        return (
-            accelerations * (end - begin) ** 2 / 8 * (1 + 1e-9), np.zeros(len(shapes), dtype=bool)
-        )
+        return (accelerations * (end - begin) ** 2 / 8 * (1 + 1e-9), np.zeros(len(shapes), dtype=bool))
 
     def breaks(self, shapes, begin, end):
         return np.full(len(shapes), np.inf)
