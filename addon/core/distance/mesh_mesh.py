@@ -28,6 +28,7 @@ from ..mesh.pair_search import MeshPairSearch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import require_type
 from ..numeric.arrays import (
+    Bools,
     Floats,
     Ints,
     as_floats,
@@ -354,7 +355,7 @@ def closest_triangles(
     Exact up to float64 rounding of the largest coordinate: closer triangles touch.
 
     a, b : MovingNodes, (m,). In one space and unit.
-    limit : (m,) float64. Only smaller distances count.
+    limit : (m,) float64. Only smaller distances count, and not those of triangles behind one-sided ones.
     rows : (r,) int64. Pairs to solve; all by default.
     slack : (m,) float64. Triangles that are nearer by less than this need not be found; 0 by default.
     Returns distance : (m,) float64, >= 0. The limit where there is no smaller one.
@@ -383,32 +384,41 @@ class _DistanceSearch(MeshPairSearch):
         super().__init__(a, b, limit, slack)
         self._scale = a.radius_of_roots() + b.radius_of_roots()
         self._scale[self._scale == 0] = 1.0
+        # Not all triangles of these count, so a node proves nothing about the least distance.
+        self._is_partial = a.start.one_sided | b.start.one_sided
 
     def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
-        first, second = (
-            nodes.at_once(nodes.start, row, node) for nodes, node in ((self._a, i), (self._b, j))
-        )
+        first, second = self._a.at_once(self._a.start, row, i), self._b.at_once(self._b.start, row, j)
         apart, radii = second[0] - first[0], first[1] + second[1]
         size = np.maximum(largest_component(first[0]), largest_component(second[0])) + radii
-        slack = DISTANCE_ROUNDING * size
-        distance = length(apart)
+        slack, distance = DISTANCE_ROUNDING * size, length(apart)
         places = np.flatnonzero(distance - radii - slack <= self.reached[row])
         row, i, j, apart = row[places], i[places], j[places], apart[places]
         spheres = tuple(each[places] for each in (*first, *second))
         offset, is_large = offsets_between(self._a, self._b, row, (i, j), spheres)
         direction = normalized(offset)
-        ahead = self._a.extents(self._a.start, row, i, direction, spheres[1])
-        behind = self._b.extents(self._b.start, row, j, -direction, spheres[3])
-        low = np.maximum(distance - radii, 0.0)[places]
-        low = np.maximum(low, dot(apart, direction) - ahead - behind) - slack[places]
-        near = np.stack([self._a.near_distance(row, i), self._b.near_distance(row, j)])
+        reach = self._a.extents(self._a.start, row, i, direction, spheres[1])
+        reach += self._b.extents(self._b.start, row, j, -direction, spheres[3])
+        low = np.maximum((distance - radii)[places], dot(apart, direction) - reach) - slack[places]
+        near = self._a.near_distance(row, i), self._b.near_distance(row, j)
         high = length(offset) + np.where(is_large, 0.0, near).sum(axis=0)
         # The upper bound is the priority, because small nodes close together soon give a distance that culls
         # others.
-        return places, np.maximum(low, 0.0), high, high / self._scale[row]
+        above = np.where(self._is_partial[row], np.inf, high)
+        return places, np.maximum(low, 0.0), above, high / self._scale[row]
 
     def values(self, row: Ints, i: Ints, j: Ints, low: Floats, is_quick: bool) -> tuple[Floats, Floats]:
-        corners = (
-            nodes.corners_at_once(nodes.start, row, node) for nodes, node in ((self._a, i), (self._b, j))
-        )
-        return separation_triangle_triangle(*corners), np.full(len(row), np.nan)
+        pairs = (self._a, i), (self._b, j)
+        sides = [nodes.corners_at_once(nodes.start, row, node) for nodes, node in pairs]
+        distance = separation_triangle_triangle(*sides)
+        if self._is_partial.any():
+            for nodes, (face, other) in ((self._a, sides), (self._b, sides[::-1])):
+                distance[nodes.start.one_sided[row] & _are_behind(face, other)] = np.nan
+        return distance, np.full(len(row), np.nan)
+
+
+def _are_behind(face: Floats, other: Floats) -> Bools:
+    """Mask (m,) of triangles whose center is behind the plane of a face; corners (m, 3, 3) each."""
+    normal = _normals((face[:, _NEXT] - face).T).T
+    rounding = DISTANCE_ROUNDING * np.maximum(np.abs(face), np.abs(other)).max(axis=(1, 2))
+    return np.asarray(dot(other.mean(axis=1) - face[:, 0], normal) < -rounding)

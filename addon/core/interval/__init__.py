@@ -3,7 +3,8 @@
 | file | content |
 |---|---|
 | `pair_motion` | shapes of pairs at both ends, `IntervalContacts`, and deviation from linear motion |
-| `dispatch` | both passes that solve pairs, spheres and boxes along the axes, and `with_minimum_separation` |
+| `dispatch` | both passes that solve pairs, boxes along the axes, and `with_minimum_separation` |
+| `spheres` | spheres, exactly |
 | `rotating` | boxes and capsules that rotate |
 | `meshes` | triangle meshes whose corners move in straight lines |
 

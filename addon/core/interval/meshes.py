@@ -13,7 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..distance.mesh_depth import separations_by_depth
-from ..distance.mesh_mesh import closest_points_of_nodes, closest_triangles
+from ..distance.mesh_mesh import (
+    closest_points_of_nodes,
+    closest_points_triangle_triangle,
+    closest_triangles,
+)
 from ..distance.meshes import margins_of_crossings
 from ..distance.separating_axis import separation_aabb_aabb
 from ..mesh.meshes import (
@@ -27,12 +31,13 @@ from ..mesh.meshes import (
     moving_nodes,
     velocities_of_meshes,
 )
-from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length
-from ..shapes import Aabb
+from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length, transform_vectors
+from ..shapes import Aabb, Sphere
 from ..sweep.interpolation import at
 from ..sweep.mesh_mesh import first_impacts_of_meshes
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import Tangents, minimum_by_tangents
+from .spheres import interval_contacts_of_spheres
 
 _MORE = 1e-9
 """Part of a distance that is added to bounds of it, for rounding."""
@@ -59,11 +64,14 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
     Returns contacts : IntervalContacts, (m,). Times in [0, 1].
     """
     moving = _MovingPairs.of(pairs)
-    margin = np.maximum(moving.a.margin + moving.b.margin, moving.a_end.margin + moving.b_end.margin)
+    are_balls = moving.a.are_balls & moving.b.are_balls
+    if are_balls.any():
+        return _contacts_with_balls(moving, are_balls, pairs, clearance, deviation)
+    margins = np.stack([moving.a.margin + moving.b.margin, moving.a_end.margin + moving.b_end.margin])
     contacts = IntervalContacts(*np.zeros((6, len(deviation))))
     contacts.low[:] = np.inf
     overlap = _overlap_throughout(moving)
-    contacts.leave[:], contacts.high[:] = 1.0, -(overlap + margin)
+    contacts.leave[:], contacts.high[:] = 1.0, -(overlap + margins.min(axis=0))
     # A little more, because a pair is apart for certain where it is farther than the deviation.
     reach, low = (clearance + deviation) * (1 + _MORE), _lowest_by_bounds(moving)
     apart = np.flatnonzero(low > reach)
@@ -73,7 +81,21 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
     near = moving.take(left)
     for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(left) else ():
         rows = left[chunk]
-        contacts.assign(rows, _swept(near.take(chunk), clearance, reach[rows], margin[rows]))
+        contacts.assign(rows, _swept(near.take(chunk), clearance, reach[rows], margins[:, rows]))
+    return contacts
+
+
+def _contacts_with_balls(
+    moving: _MovingPairs, are_balls: Bools, pairs: PairMotion, clearance: float, deviation: Floats
+) -> IntervalContacts:
+    """Solve contacts as `interval_contacts_of_meshes`, of pairs (m,) of balls exactly."""
+    contacts = IntervalContacts(*np.zeros((6, len(deviation))))
+    rows, others = np.flatnonzero(are_balls), np.flatnonzero(~are_balls)
+    spheres = (Sphere.unchecked(each.center, each.margin) for each in list(moving.take(rows))[:4])
+    contacts.assign(rows, interval_contacts_of_spheres(PairMotion(*spheres), clearance, deviation[rows]))
+    if len(others):
+        found = interval_contacts_of_meshes(pairs.take(others), clearance, deviation[others])
+        contacts.assign(others, found)
     return contacts
 
 
@@ -92,7 +114,8 @@ def minimum_separation_of_meshes(
     least, least_time = contacts.least.copy(), contacts.least_time.copy()
     moving = _MovingPairs.of(pairs)
     below = cutoff - _RESOLUTION_OF_GAPS * moving.size
-    apart = np.flatnonzero(np.isnan(contacts.enter) & (contacts.low < below))
+    # Those of balls are known.
+    apart = np.flatnonzero(np.isnan(contacts.enter) & (contacts.low < below) & (least == np.inf))
     least[apart], least_time[apart] = _least_separations(moving.take(apart), below[apart])
     rows = np.flatnonzero(~np.isnan(contacts.enter) & (contacts.low == np.inf))
     span = contacts.enter[rows], contacts.leave[rows]
@@ -273,7 +296,9 @@ def _contacts_of_surfaces(
     at_start, at_end = _touching_at_ends(a, b, np.nextafter(nearest, np.inf))
     begins, ends = at_start[0] >= 0, at_end[0] >= 0
     earliest, rows = np.zeros(len(nearest)), np.flatnonzero(~begins)
-    earliest[rows] = first_impacts_of_meshes(a, b, reach, rows=rows)[0][rows]
+    # A plane through corners that deviate is up to twice as far elsewhere, next to a triangle.
+    behind = 2 * (reach - nearest)
+    earliest[rows] = first_impacts_of_meshes(a, b, reach, None, rows, behind)[0][rows]
     is_near = ~np.isnan(earliest)
     enter, leave = np.where(begins, 0.0, np.nan), np.where(ends, 1.0, np.nan)
     rows = np.flatnonzero(is_near & ~begins)
@@ -300,20 +325,21 @@ def _touching_at_ends(a: MovingNodes, b: MovingNodes, limit: Floats) -> tuple[In
     return found[:, : len(limit)], found[:, len(limit) :]
 
 
-def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margin: Floats) -> IntervalContacts:
+def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margins: Floats) -> IntervalContacts:
     """Solve the contacts of pairs (m,) that balls do not decide.
 
     reach : (m,) the clearance and the deviation
+    margins : (2, m) of both meshes together, at both ends
     """
     a, b = moving_nodes((moving.a, moving.a_end), (moving.b, moving.b_end))
+    margin = margins.max(axis=0)
     enter, leave, is_near, touching = _contacts_of_surfaces(a, b, clearance + margin, reach + margin)
     low = np.where(is_near, clearance, reach)
     high = np.full(len(low), np.inf)
     # Of triangles that touch at both ends, the crossing of either may last throughout.
     for triangles in touching:
         rows = np.flatnonzero((enter == 0) & (leave == 1) & (high == np.inf) & (triangles[0] >= 0))
-        crossing = margins_of_crossings(a, b, rows, triangles[:, rows])
-        high[rows] = np.where(crossing > 0, -(crossing + margin[rows]), np.inf)
+        high[rows] = _highest(a, b, rows, triangles[:, rows]) - margins[:, rows].min(axis=0)
     # One that is inside at the start is in contact until the surfaces part. Then it may be inside or outside.
     rows = np.flatnonzero(~(enter == 0))
     rows = rows[are_inside(moving.a[rows], moving.b[rows])]
@@ -326,6 +352,36 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margin: Floats
     low[is_touching] = np.inf
     least = np.where(is_touching, clearance, np.inf)
     return IntervalContacts(enter, leave, least, np.nan_to_num((enter + leave) / 2), low, high)
+
+
+def _highest(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> Floats:
+    """Bound how far triangles (2, r) of pairs in rows (r,) are apart at all times; less than 0 for crossings.
+
+    Infinite for those that may go behind one-sided ones.
+    """
+    crossing = margins_of_crossings(a, b, rows, triangles)
+    result, left = -crossing, np.flatnonzero(~(crossing > 0))
+    if len(left):
+        sides = [each.corners(rows[left], node[left]) for each, node in zip((a, b), triangles, strict=True)]
+        middle = [(start + end) / 2 for start, end in sides]
+        nearest = closest_points_triangle_triangle(*middle)
+        parts = [_parts_of(points, each) for points, each in zip(nearest, middle, strict=False)]
+        # The distance of two points that move in straight lines is largest at an end.
+        paths = [
+            [(part[..., None] * corners).sum(axis=1) for corners in side]
+            for part, side in zip(parts, sides, strict=True)
+        ]
+        result[left] = np.maximum(*(length(one - other) for one, other in zip(*paths, strict=True)))
+    result[(a.start.one_sided | b.start.one_sided)[rows]] = np.inf
+    return np.asarray(result)
+
+
+def _parts_of(points: Floats, corners: Floats) -> Floats:
+    """Parts (m, 3) of corners (m, 3, 3), none negative, whose sum is about at points (m, 3) on triangles."""
+    sides = np.moveaxis(corners[:, 1:] - corners[:, :1], 1, 2)
+    along = transform_vectors(np.asarray(np.linalg.pinv(sides)), points - corners[:, 0])
+    parts = np.maximum(np.concatenate([1 - along.sum(axis=1, keepdims=True), along], axis=1), 0.0)
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
 def _lowest_by_bounds(moving: _MovingPairs) -> Floats:

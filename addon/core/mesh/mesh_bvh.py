@@ -29,16 +29,24 @@ class MeshBvh:
     given : (t, 3) int64. The vertices of each triangle, as they were given.
     deforms : Whether the vertices are elsewhere at other times.
     rest : MeshBvh. The same triangles as they were at first, when the tree was built; None for these.
+    is_solid : Whether closed components have an inside.
+    one_sided : Whether triangles do not touch what is behind them: those with their centers behind the plane.
     """
 
     vertices: NDArray[Any]
     given: Ints
     deforms: bool = False
     rest: MeshBvh | None = None
+    is_solid: bool = True
+    one_sided: bool = False
 
     def moved(self, vertices: NDArray[Any]) -> MeshBvh:
         """Return the same triangles with their vertices (v, 3) elsewhere."""
-        return MeshBvh(vertices, self.given, True, self.first)
+        return MeshBvh(vertices, self.given, True, self.first, self.is_solid, self.one_sided)
+
+    def as_surface(self, one_sided: bool) -> MeshBvh:
+        """Return the same triangles without an inside."""
+        return MeshBvh(self.vertices, self.given, self.deforms, self.first, False, one_sided)
 
     @property
     def points(self) -> Floats:
@@ -117,8 +125,11 @@ class MeshBvh:
 
     @cached_property
     def surface(self) -> ClosedSurface:
-        """Its closed components."""
-        return ClosedSurface.of(self.corners, self.components)
+        """Its closed components, if they are solid."""
+        components = self.components
+        if not self.is_solid:
+            components = components._replace(is_closed=np.zeros_like(components.is_closed))
+        return ClosedSurface.of(self.corners, components)
 
     @property
     def component_corners(self) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InvalidShapeError
-from ..numeric.arguments import require_type
+from ..numeric.arguments import as_flag, require_type
 from ..numeric.arrays import (
     Bools,
     Floats,
@@ -33,7 +33,7 @@ from ..numeric.arrays import (
 from ..numeric.batch import Batched, common_batch
 from ..numeric.floating_point import largest_singular_value, smallest_singular_value
 from ..numeric.tolerances import DISTANCE_ROUNDING
-from ..shapes import Aabb
+from ..shapes import Aabb, Sphere
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from .fitted_nodes import FittedNodes
 from .mesh_bvh import MeshBvh
@@ -64,20 +64,41 @@ class Meshes(Batched):
     margin: Floats
     field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {"nodes": (), "matrix": (4, 4), "margin": ()}
 
-    def __init__(self, meshes: TriangleMesh | Sequence[TriangleMesh], matrix: ArrayLike) -> None:
-        """Pose meshes (...), or one mesh for all, by matrices (..., 4, 4)."""
+    def __init__(
+        self, meshes: TriangleMesh | Sequence[TriangleMesh], matrix: ArrayLike, is_solid: bool = True
+    ) -> None:
+        """Pose meshes (...), or one mesh for all, by matrices (..., 4, 4).
+
+        is_solid : Whether closed components have an inside, where others overlap them too. Surfaces have
+            none, and those of one-sided triangles do not touch what is behind them.
+        """
         poses = as_floats(matrix, "matrix", (4, 4))
         if not isinstance(meshes, TriangleMesh | Sequence):
             raise InvalidShapeError(f"meshes: a mesh or a sequence is needed, not {type(meshes).__name__}")
         listed = [meshes] if isinstance(meshes, TriangleMesh) else list(meshes)
         for mesh in listed:
             require_type(mesh, TriangleMesh, "meshes")
-        nodes = _objects([mesh.nodes for mesh in listed])
+        solid = as_flag(is_solid, "is_solid")
+        nodes = _objects([mesh.nodes if solid else mesh.surface_nodes for mesh in listed])
         given = nodes[0] if isinstance(meshes, TriangleMesh) else nodes
         batch = common_batch("meshes", np.shape(given), poses.shape[:-2])
         whole = np.empty(batch, dtype=object)
         whole[...] = given
         self._freeze((whole, np.broadcast_to(poses, (*batch, 4, 4)), np.zeros(batch)))
+
+    @classmethod
+    def balls(cls, spheres: Sphere) -> Meshes:
+        """Return spheres (...) as meshes: each is a point, and its radius the margin around that."""
+        matrix = np.zeros((*spheres.shape, 4, 4))
+        matrix[...] = np.eye(4)
+        matrix[..., :3, 3] = spheres.center
+        return cls.unchecked(np.full(spheres.shape, _POINT, dtype=object), matrix, spheres.radius)
+
+    @property
+    def are_balls(self) -> Bools:
+        """Mask (...) of meshes that are a single point."""
+        kinds, which = self._kinds()
+        return np.array([len(each.vertices) == 1 for each in kinds], dtype=bool)[which].reshape(self.shape)
 
     def _freeze(self, arrays: tuple[Any, ...]) -> None:
         """Set the fields; the nodes are objects."""
@@ -144,8 +165,13 @@ class Meshes(Batched):
         return distinct_objects(self.nodes.ravel())
 
     def corners_of_boxes(self) -> Floats:
-        """Corners (..., 8, 3) of the boxes around the meshes before the matrix, in world space."""
-        return transform_points(self.matrix[..., None, :, :], self._local_boxes().corners())
+        """Corners (..., 8, 3) of boxes around the meshes before the matrix, with margins, in world space."""
+        corners = transform_points(self.matrix[..., None, :, :], self._local_boxes().corners())
+        return np.asarray(corners + self.margin[..., None, None] * _OUTWARD)
+
+
+_OUTWARD = Aabb(np.full(3, -1.0), np.ones(3)).corners()
+_POINT = MeshBvh(np.zeros((1, 3)), np.zeros((1, 3), dtype=np.int64))
 
 
 def distinct_objects(objects: NDArray[Any]) -> tuple[list[Any], Ints]:
@@ -245,6 +271,7 @@ class PosedNodes(Table):
     root, tree, vertex : (m,) int64. Rows of their roots, trees and vertices in the pool.
     linear : (m, 3, 3) float64, and offset : (m, 3) float64. The matrices.
     stretch : (m,) float64. Largest factor by which each scales a length.
+    one_sided : (m,) bool. Meshes whose triangles do not touch what is behind them.
     """
 
     root: Ints
@@ -253,6 +280,7 @@ class PosedNodes(Table):
     linear: Floats
     offset: Floats
     stretch: Floats
+    one_sided: Bools
 
 
 class MovingNodes(NamedTuple):
@@ -269,6 +297,11 @@ class MovingNodes(NamedTuple):
     def reversed_in_time(self) -> MovingNodes:
         """Return the motion from end to start."""
         return MovingNodes(self.pool, self.end, self.start)
+
+    def two_sided(self) -> MovingNodes:
+        """Return the motion with all triangles two-sided."""
+        none = np.zeros(len(self.start.root), dtype=bool)
+        return MovingNodes(self.pool, *(each.replaced(one_sided=none) for each in self[1:]))
 
     def at_once(self, nodes: PosedNodes, row: Ints, node: Ints) -> tuple[Floats, Floats]:
         """Centers (n, 3) and radii (n,) of nodes (n,) of meshes in rows (n,), at one time."""
@@ -400,7 +433,8 @@ def moving_nodes(a: tuple[Meshes, Meshes], b: tuple[Meshes, Meshes]) -> tuple[Mo
     every = [a[0], ends_of_motion(*a), b[0], ends_of_motion(*b)]
     kinds, which = distinct_objects(np.concatenate([each.nodes for each in every]))
     # Without meshes, the pool has the nodes of any other one.
-    pool = NodePool(kinds or [MeshBvh(np.zeros((3, 3)), np.arange(3)[None])])
+    pool = NodePool(kinds or [_POINT])
+    one_sided = np.array([each.one_sided for each in kinds], dtype=bool)
     posed: list[PosedNodes] = []
     for place, (meshes, kind) in enumerate(zip(every, np.split(which, len(every)), strict=True)):
         if place % 2 and meshes is every[place - 1]:
@@ -409,7 +443,8 @@ def moving_nodes(a: tuple[Meshes, Meshes], b: tuple[Meshes, Meshes]) -> tuple[Mo
         root, tree, vertex = pool.roots[kind], pool.trees[kind], pool.vertices[kind]
         linear = np.ascontiguousarray(meshes.matrix[:, :3, :3])
         stretch = np.asarray(largest_singular_value(linear))
-        posed.append(PosedNodes(root, tree, vertex, linear, meshes.matrix[:, :3, 3], stretch))
+        offset = meshes.matrix[:, :3, 3]
+        posed.append(PosedNodes(root, tree, vertex, linear, offset, stretch, one_sided[kind]))
     return MovingNodes(pool, posed[0], posed[1]), MovingNodes(pool, posed[2], posed[3])
 
 
@@ -488,6 +523,10 @@ def velocities_of_meshes(
         # Parts of the corners that add up to the point.
         parts = np.linalg.pinv(np.vstack([corners.T, np.ones(3)])) @ np.append(point[row], 1.0)
         velocity[row] = parts @ (last - first)
+    growth = end.margin - start.margin
+    if growth.any():
+        outward = normalized(point - now.center)
+        velocity += np.where(now.are_balls, growth, 0.0)[:, None] * outward
     return velocity
 
 

@@ -223,6 +223,11 @@ class TriangleMesh:
         return MeshBvh(points, np.arange(len(points)).reshape(-1, 3))
 
     @cached_property
+    def surface_nodes(self) -> MeshBvh:
+        """Nodes of the same tree for a surface, which has no inside."""
+        return self.nodes.as_surface(self.triangles.one_sided)
+
+    @cached_property
     def parts(self) -> MeshParts:
         """Sphere tree around the mesh, with distance bounds."""
         return MeshParts.of(self.triangles)

@@ -8,6 +8,7 @@ Files in reading order:
   `ImpactStatus`, the certainty of a time of impact.
 - `closed_forms`: the quadratic of two spheres, which most other sweeps reduce to; slabs for axis-aligned
   boxes; piecewise quadratics for a sphere and a box.
+- `one_sided`: times at which triangles come to the front of others.
 - `sphere_mesh`: the seven features of a triangle; a mesh at rest through its BVH.
 - `obb`, `gap_advancement`: conservative advancement of oriented boxes (Mirtich 1996), and of capsules, which
   are boxes with a radius around them.

@@ -38,6 +38,7 @@ from ..numeric.arrays import (
     power_of_two_scale,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING, GAP_ROUNDING
+from .one_sided import times_in_front
 
 _MAX_STEPS = 101
 _SLOW_STEPS = 4
@@ -49,6 +50,8 @@ _NEXT = [1, 2, 0]
 _MIN_DISTANCE = 1e-7
 """Distance of closest points, relative to the size of a pair, above which their direction has at least single
 precision."""
+_MOST_PASSES = 4
+"""Times at which a triangle comes to the front of another one, at most, and the search for these."""
 _TIME_BEFORE = 1e-7
 """Time before a contact at which its separating axes are evaluated."""
 
@@ -279,8 +282,13 @@ def time_within_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, clearance
 def contacts_of_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, time: Floats) -> WitnessPoints:
     """Closest points of meshes (m,) at their times of contact (m,): see `contacts_of_triangles`."""
     a, b = interpolated_meshes(a0, a1, time), interpolated_meshes(b0, b1, time)
-    rows, limit = np.arange(len(time)), np.full(len(time), np.inf)
-    _, nodes = closest_triangles(*moving_nodes((a, a), (b, b)), limit)
+    rows, limit, now = np.arange(len(time)), np.full(len(time), np.inf), moving_nodes((a, a), (b, b))
+    nodes = closest_triangles(*now, limit)[1]
+    # Because of rounding, what just comes to the front of a face may be behind it.
+    behind = np.flatnonzero(nodes[0] < 0)
+    if len(behind):
+        both = closest_triangles(now[0].two_sided(), now[1].two_sided(), limit, behind)[1]
+        nodes[:, behind] = both[:, behind]
     moving = moving_nodes((a0, a1), (b0, b1))
     first, second = (
         MovingTriangles(*each.corners(rows, node)) for each, node in zip(moving, nodes, strict=True)
@@ -290,7 +298,12 @@ def contacts_of_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, time: Flo
 
 
 def first_impacts_of_meshes(
-    a: MovingNodes, b: MovingNodes, clearance: Floats, begin: Floats | None = None, rows: Ints | None = None
+    a: MovingNodes,
+    b: MovingNodes,
+    clearance: Floats,
+    begin: Floats | None = None,
+    rows: Ints | None = None,
+    behind: Floats | float = 0.0,
 ) -> tuple[Floats, Ints]:
     """First times in [begin, 1] at which the surfaces of pairs of moving meshes are within `clearance`.
 
@@ -300,10 +313,11 @@ def first_impacts_of_meshes(
     clearance : (m,) float64. Distances that count as contact.
     begin : (m,) float64. Times until which the meshes are known to be disjoint; 0 by default.
     rows : (r,) int64. Pairs to solve; all by default.
+    behind : (m,) float64. Distances by which triangles may be behind one-sided ones that they touch.
     Returns time : (m,) float64. NaN for never.
     Returns nodes : (2, m) int64. Nodes of the triangles that touch first; -1 for never.
     """
-    search = _ImpactSearch(a, b, clearance, np.zeros(len(clearance)) if begin is None else begin)
+    search = _ImpactSearch(a, b, clearance, np.zeros(len(clearance)) if begin is None else begin, behind)
     search.run(np.arange(len(clearance)) if rows is None else rows)
     return np.where(search.nodes[0] < 0, np.nan, search.best), search.nodes
 
@@ -331,9 +345,13 @@ class _NodePairs(Table):
 class _ImpactSearch(MeshPairSearch):
     """Search for the first impacts of moving meshes: see `first_impacts_of_meshes`."""
 
-    def __init__(self, a: MovingNodes, b: MovingNodes, clearance: Floats, begin: Floats) -> None:
+    def __init__(
+        self, a: MovingNodes, b: MovingNodes, clearance: Floats, begin: Floats, behind: Floats | float
+    ) -> None:
         super().__init__(a, b, np.full(len(clearance), _AFTER_END))
         self._clearance, self._begin = clearance, begin
+        self._behind = np.broadcast_to(np.asarray(behind, dtype=np.float64), clearance.shape)
+        self._is_partial = a.start.one_sided | b.start.one_sided
         self._total_radius = a.radius_of_roots() + b.radius_of_roots()
 
     def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
@@ -401,9 +419,38 @@ class _ImpactSearch(MeshPairSearch):
         time, is_resolved = first_impacts_of_triangles(
             first, second, self._clearance[row], begin, self.best[row], steps
         )
+        partial = np.flatnonzero(self._is_partial[row] & is_resolved & ~np.isnan(time))
+        if len(partial):
+            sides = first.take(partial), second.take(partial)
+            time[partial] = self._in_front(row[partial], sides, time[partial])
         # What the last steps do not resolve may touch from there on.
         is_slow = ~is_resolved & is_quick
         return np.where(is_slow, np.nan, time), np.where(is_slow, time, np.nan)
+
+    def _in_front(self, row: Ints, sides: tuple[MovingTriangles, MovingTriangles], time: Floats) -> Floats:
+        """First times (k,) from given ones on at which triangles touch what is not behind one-sided ones."""
+        time, rows = time.copy(), np.arange(len(row))
+        for _ in range(_MOST_PASSES):
+            now = time[rows]
+            for moving, (face, other) in ((self._a, sides), (self._b, sides[::-1])):
+                is_face = moving.start.one_sided[row[rows]] & ~np.isnan(now)
+                faces = rows[is_face]
+                now[is_face] = times_in_front(
+                    (face.start[faces], face.end[faces]),
+                    (other.start[faces], other.end[faces]),
+                    now[is_face],
+                    self._behind[row[faces]],
+                )
+            later = now > time[rows]
+            time[rows] = now
+            rows = rows[later]
+            if not len(rows):
+                break
+            # In the meantime they may have parted.
+            pairs = sides[0].take(rows), sides[1].take(rows)
+            time[rows], _ = first_impacts_of_triangles(*pairs, self._clearance[row[rows]], time[rows])
+            rows = rows[~np.isnan(time[rows])]
+        return time
 
 
 def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:
