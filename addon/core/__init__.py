@@ -54,7 +54,7 @@ from .fitting.oriented_box import obb_from_points
 from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_surface, cylinder_surface
 from .mesh.meshes import Meshes
 from .mesh.triangle_mesh import TriangleMesh
-from .motion.motion import Motion, Obstacle, Sample, Sampler
+from .motion.motion import Motion, Sample, Sampler
 from .progress import ContactMotion, MotionKind, Progress
 from .scan.report import Clearance, Contact, ContactDetails, ContactInterval, ContactReport, FirstContact
 from .scan.scan import ScanSettings, scan_contacts
@@ -90,7 +90,6 @@ __all__ = [
     "MotionKind",
     "NonFiniteGeometryError",
     "Obb",
-    "Obstacle",
     "Progress",
     "Sample",
     "Sampler",

@@ -366,6 +366,20 @@ def closest_triangles(
     return search.best, search.nodes
 
 
+def closest_on_any_side(a: MovingNodes, b: MovingNodes) -> Ints:
+    """Find nodes (2, m) of the closest triangles of meshes, at the start of their motion.
+
+    Those behind one-sided triangles count if there are no others: because of rounding, what just comes to the
+    front of a face may be behind it.
+    """
+    limit = np.full(len(a.start.root), np.inf)
+    nodes = closest_triangles(a, b, limit)[1]
+    behind = np.flatnonzero(nodes[0] < 0)
+    if len(behind):
+        nodes[:, behind] = closest_triangles(a.two_sided(), b.two_sided(), limit, behind)[1][:, behind]
+    return nodes
+
+
 def closest_points_of_nodes(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> WitnessPoints:
     """Closest points (r, 3) of triangles (2, r) of pairs of meshes in rows (r,), at the start of a motion.
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..mesh.meshes import Meshes, MovingNodes, are_inside, chunks_by_vertices, moving_nodes
 from ..numeric.arrays import Bools, Floats, Ints, length
 from .crossings import crossing_margins
-from .mesh_mesh import closest_points_of_nodes, closest_triangles
+from .mesh_mesh import closest_on_any_side, closest_points_of_nodes, closest_triangles
 from .separating_axis import WitnessPoints
 
 
@@ -59,8 +59,7 @@ def witness_points_meshes(a: Meshes, b: Meshes) -> WitnessPoints:
     batch = np.broadcast_shapes(a.shape, b.shape)
     first, second = (each.broadcast_to(batch).reshaped((-1,)) for each in (a, b))
     nodes = moving_nodes((first, first), (second, second))
-    rows = np.arange(len(first.margin))
-    _, triangles = closest_triangles(*nodes, np.full(len(rows), np.inf))
+    rows, triangles = np.arange(len(first.margin)), closest_on_any_side(*nodes)
     on_a, on_b, normal = closest_points_of_nodes(*nodes, rows, triangles)
     on_a, on_b = on_a + normal * first.margin[:, None], on_b - normal * second.margin[:, None]
     return WitnessPoints(*(each.reshape(*batch, 3) for each in (on_a, on_b, normal)))

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..distance.dispatch import Solid, separation, witness_points
 from ..mesh.meshes import Meshes, velocities_of_meshes
-from ..mesh.triangle_mesh import TriangleMesh
 from ..mesh.vertex_paths import changes_of_paths, paths_of_vertices
 from ..numeric.arrays import Floats, Table, cross, dot, length, normalized, transform_vectors
 from ..shapes import Aabb, Capsule, Obb, Shape, Sphere, concatenated
@@ -28,28 +27,17 @@ _SPEED_INTERVAL = 1e-3
 
 
 class PairMotion(Table):
-    """Pairs of shapes (m,) at the start and at the end of an interval.
-
-    The second shape may be one triangle mesh for all pairs, which is at rest.
-    """
+    """Pairs of shapes (m,) at the start and at the end of an interval."""
 
     a_start: Solid
     a_end: Solid
     b_start: Solid
     b_end: Solid
 
-    def take(self, rows: object) -> PairMotion:
-        """Return the pairs at an index, slice, mask or list of rows."""
-        shapes: list[Any] = [shape if isinstance(shape, TriangleMesh) else shape[rows] for shape in self]
-        return PairMotion(*shapes)
-
     @classmethod
     def concatenate(cls, parts: Sequence[PairMotion]) -> PairMotion:
         """Join pairs of the same types, at least one part."""
-        shapes: list[Any] = [
-            sides[0] if isinstance(sides[0], TriangleMesh) else concatenated(*sides)
-            for sides in zip(*parts, strict=True)
-        ]
+        shapes: list[Any] = [concatenated(*sides) for sides in zip(*parts, strict=True)]
         return cls(*shapes)
 
     def reversed_in_time(self) -> PairMotion:
@@ -58,9 +46,6 @@ class PairMotion(Table):
 
     def padded(self, amount: Floats | float) -> PairMotion:
         """Pairs whose separation is smaller by `amount`; oriented boxes touch wherever it would be 0."""
-        a0, a1, b0, b1 = self
-        if isinstance(b0, TriangleMesh):
-            return PairMotion(a0.padded(amount), a1.padded(amount), b0, b1)
         half = np.asarray(amount) / 2
         return PairMotion(*(shape.padded(half) for shape in self))
 
@@ -95,9 +80,7 @@ class PairMotion(Table):
             witness = witness_points(a, b)
         on_a, on_b, normal = witness
         of_a = MOTIONS_OF_SHAPES[type(a)].velocity(self.a_start, self.a_end, a, on_a)
-        of_b = np.zeros(on_b.shape)  # a mesh is at rest
-        if not isinstance(b, TriangleMesh):
-            of_b = MOTIONS_OF_SHAPES[type(b)].velocity(self.b_start, self.b_end, b, on_b)
+        of_b = MOTIONS_OF_SHAPES[type(b)].velocity(self.b_start, self.b_end, b, on_b)
         return PairImpact(witness.middle, normal, of_b - of_a, dot(on_b - on_a, normal))
 
     def closing_speed(self, time: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 | file | content |
 |---|---|
-| `motion` | the protocol `Motion`, samplers and their samples, and the local space of obstacles |
+| `motion` | the protocol `Motion`, samplers and their samples |
 | `steps` | shapes over intervals, and their next jumps |
 | `samples` | `SampledMotion`: a motion from samples, with deviations estimated from their neighbors |
 | `switches` | adds samples where subjects appear or disappear |

@@ -1,28 +1,18 @@
-"""Protocols of motions: shapes of all subjects at a time, which scans and envelopes sample.
-
-An obstacle is a triangle mesh that is tested against spheres in its own space. There it is at rest however
-it moves in the world, so spheres are transformed into that space sample by sample, and contacts back to
-world space. Linear motion in the world is not linear relative to a rotating mesh: the motion counts as
-linear in the space of the mesh.
-"""
+"""Protocols of motions: shapes of all subjects at a time, which scans and envelopes sample."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from ..errors import InvalidShapeError
 from ..interval.dispatch import INTERVALS
-from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import as_mask, require_type
-from ..numeric.arrays import Bools, Floats, Ints, as_array, as_floats, transform_points, transform_vectors
-from ..numeric.tolerances import CHAIN_ROUNDING
-from ..shapes import Shape, Sphere, concatenated
-from ..sweep.interpolation import RotationPath
+from ..numeric.arrays import Bools, Floats, Ints, as_array
+from ..shapes import Shape, concatenated
 
 
 @dataclass(frozen=True)
@@ -35,8 +25,6 @@ class Sample:
         Shapes of absent subjects are ignored.
     present : (n,) bool or None
         Which subjects are present; None for all.
-    poses : (o, 4, 4) float or None
-        Rotation and translation of every obstacle of the scan from the pose of its mesh; None for identity.
     moved : (n,) bool or None
         Subjects that have moved or deformed since the previous sample, for those whose shapes do not show it,
         such as a wheel that rotates within its sphere. None: subjects move if their shapes do.
@@ -44,7 +32,6 @@ class Sample:
 
     shapes: Shape
     present: Bools | None = None
-    poses: Floats | None = None
     moved: Bools | None = None
 
     def as_batch(self) -> Sample:
@@ -61,7 +48,7 @@ class Sample:
             raise InvalidShapeError("parts: at least one sample is needed")
         columns: list[Any] = []
         # What is None is filled, unless all are None.
-        for name, default in (("present", True), ("poses", np.eye(4)), ("moved", False)):
+        for name, default in (("present", True), ("moved", False)):
             given = [getattr(part, name) for part in parts]
             tails = [each.shape[1:] for each in given if each is not None]
             for row, part in enumerate(parts if tails else ()):
@@ -73,7 +60,7 @@ class Sample:
 
 def select_times(sample: Sample, times: Any) -> Sample:
     """Return a sample of some of several times, by anything that indexes an array."""
-    columns = sample.present, sample.poses, sample.moved
+    columns = sample.present, sample.moved
     return Sample(
         sample.shapes[times], *(None if each is None else np.asarray(each)[times] for each in columns)
     )
@@ -85,7 +72,7 @@ def as_sample(returned: Any, name: str) -> Sample:
     Raises InvalidShapeError or NonFiniteGeometryError, with `name`.
     """
     sample = returned if isinstance(returned, Sample) else Sample(returned)
-    shapes, present, poses, moved = sample.shapes, sample.present, sample.poses, sample.moved
+    shapes, present, moved = sample.shapes, sample.present, sample.moved
     require_type(shapes, tuple(first for first, second in INTERVALS if first is second), name)
     if len(shapes.shape) != 1:
         raise InvalidShapeError(f"{name}: the batch must be (n,), not {shapes.shape}")
@@ -95,11 +82,7 @@ def as_sample(returned: Any, name: str) -> Sample:
     if moved is not None:
         moved = as_array(moved, f"{name}, moved")
         moved = as_mask(moved, f"{name}, moved", (moved.size,))
-    if poses is not None:
-        poses = as_floats(poses, f"{name}, poses", (4, 4))
-        if poses.ndim != 3:
-            raise InvalidShapeError(f"{name}, poses: the shape must be (o, 4, 4), not {poses.shape}")
-    return Sample(shapes, present, poses, moved)
+    return Sample(shapes, present, moved)
 
 
 @runtime_checkable
@@ -156,16 +139,15 @@ class Sampler(Protocol):
 
     - `refinable`, a mask (n,) of subjects that can be evaluated between two samples too, unlike simulated
       ones, and `sample_between(time, subjects)`, which returns the shapes of some of them (s,), with all
-      their parts, at any time; an obstacle has no shapes, but then the sample has its pose
+      their parts, at any time
     - `sample_parts(time, subjects, shapes)`: some of the shapes (n,) of subjects, by increasing indices, in
       less time than all of them
-    - `find_present(time, subjects)`: a mask (s,) of subjects, obstacles too, that are present at any time
+    - `find_present(time, subjects)`: a mask (s,) of subjects that are present at any time
     - `record(time)` and `recorded()`: read the poses at increasing times, and return a sample of all times,
       at least one, that were recorded since the last call, whose shapes are computed in one batch
     - `is_divisible`, and `restart()`, which begins a section: the next sample may be of any time, and nothing
       of earlier ones matters for it. A simulation is not divisible.
-    - `certain`, a `Motion` of the same shapes, which is queried for those that are certain; or None. With
-      obstacles it has `rests`, a mask (o,) of those that stay in the pose of their mesh.
+    - `certain`, a `Motion` of the same shapes, which is queried for those that are certain; or None
     """
 
     def sample(self, time: float) -> Shape | Sample:
@@ -205,81 +187,3 @@ class Recorder:
             return sample
         samples, self._samples = self._samples, []
         return Sample.concatenate(samples)
-
-
-_ROTATION_TOLERANCE = 1e-5
-"""Deviation of a pose from a rotation that single precision explains, and a scale does not."""
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """A subject that is a triangle mesh in its rest pose. It has no shape in samples."""
-
-    subject: int
-    mesh: TriangleMesh
-
-
-@dataclass(frozen=True)
-class ObstacleSpace:
-    """Local space of one obstacle.
-
-    number : Position among the obstacles of the scan.
-    obstacle : Obstacle
-    """
-
-    number: int
-    obstacle: Obstacle
-
-    @cached_property
-    def bounds(self) -> Sphere:
-        """Sphere () around the mesh, which is the last shape of samples in this space."""
-        box = self.obstacle.mesh.aabb()
-        return Sphere(box.center, np.sqrt((box.half_extents**2).sum()) * (1 + CHAIN_ROUNDING))
-
-    def pose(self, sample: Sample) -> Floats:
-        """Pose (..., 4, 4) of the obstacle. Raises InvalidShapeError where it is scaled or sheared."""
-        if sample.poses is None:
-            return np.broadcast_to(np.eye(4), (*sample.shapes.shape[:-1], 4, 4))
-        if sample.poses.shape[-3] <= self.number:
-            raise InvalidShapeError(f"sample, poses: {sample.poses.shape} has none of obstacle {self.number}")
-        pose = np.asarray(sample.poses, dtype=np.float64)[..., self.number, :, :]
-        rotation = pose[..., :3, :3]
-        with np.errstate(over="ignore", invalid="ignore"):
-            gram = rotation @ np.swapaxes(rotation, -1, -2)
-        if not (np.abs(gram - np.eye(3)).max() < _ROTATION_TOLERANCE and (np.linalg.det(rotation) > 0).all()):
-            raise InvalidShapeError(f"obstacle {self.number}: its pose is not a rotation and a translation")
-        return pose
-
-    def to_local(self, sample: Sample, present: Bools | None) -> Sample:
-        """Transform the spheres (..., n) of a sample, and append the bounds of the obstacle.
-
-        present : presence for the result, or None for all
-        """
-        shapes = sample.shapes
-        if not isinstance(shapes, Sphere):
-            raise InvalidShapeError(f"only spheres are tested against meshes, not {type(shapes).__name__}")
-        pose = self.pose(sample)
-        if (pose != np.eye(4)).any():
-            rotation, offset = pose[..., None, :3, :3], pose[..., None, :3, 3]
-            rotated = transform_vectors(np.swapaxes(rotation, -1, -2), shapes.center - offset)
-            shapes = Sphere.unchecked(rotated, shapes.radius)
-        times = shapes.shape[:-1]
-        whole = concatenated(shapes, self.bounds.broadcast_to((*times, 1)), axis=len(times))
-        return Sample(whole, present, pose[..., None, :, :], sample.moved)
-
-
-def to_world(start: Floats, end: Floats, time: Floats, point: Floats, *vectors: Floats) -> list[Floats]:
-    """Transform points and vectors (m, 3) at `time` (m,) in [0, 1] from obstacle space to world space.
-
-    start, end : (4, 4) or (m, 4, 4) poses of the obstacles at both ends of the interval
-    """
-    if np.array_equal(start, end):
-        if (start == np.eye(4)).all():
-            return [point, *vectors]
-        linear = start[..., :3, :3]
-        return [transform_points(start, point), *(transform_vectors(linear, each) for each in vectors)]
-    rotations = (np.broadcast_to(pose, (len(time), 4, 4))[:, :3, :3] for pose in (start, end))
-    rotation = RotationPath.between(*rotations).at(time)
-    moved = start[..., :3, 3] * (1 - time)[:, None] + end[..., :3, 3] * time[:, None]
-    rotated = [transform_vectors(rotation, each) for each in (point, *vectors)]
-    return [rotated[0] + moved, *rotated[1:]]

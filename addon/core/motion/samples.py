@@ -17,7 +17,7 @@ from ..numeric.arrays import Bools, Floats, Ints, as_array, largest_component
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, assigned, concatenated, differences, where_shapes
 from ..sweep.interpolation import at as linear_at
-from .motion import Motion, ObstacleSpace, Sample, as_sample, select_times
+from .motion import Motion, Sample, as_sample, select_times
 
 SHORTEST, KNOWN_SHORTEST = 2.0**-13, 2.0**-24
 """Length in frames of intervals that are not split further: of sampled motion, and of known motion.
@@ -55,7 +55,7 @@ within an interval it deviates by four times as much.
 
 
 class SampledMotion:
-    """Motion of a sampler, in the space of an obstacle if there is one. Implements `Motion`.
+    """Motion of a sampler. Implements `Motion`.
 
     Frames are added in order. Questions are about a block of intervals between them; those about times in
     between are about intervals that were opened.
@@ -64,14 +64,12 @@ class SampledMotion:
     times : (k,) float. Times of the frames that are kept.
     """
 
-    def __init__(
-        self, sampler: Any, subject_of: Ints, space: ObstacleSpace | None, is_adaptive: bool
-    ) -> None:
+    def __init__(self, sampler: Any, subject_of: Ints, is_adaptive: bool) -> None:
         """Start without frames.
 
-        subject_of : (N,) int. Subject of each shape, the bounds of the obstacle included.
+        subject_of : (N,) int. Subject of each shape.
         """
-        self._sampler, self._subject_of, self._space = sampler, subject_of, space
+        self._sampler, self._subject_of = sampler, subject_of
         self.is_adaptive = is_adaptive and hasattr(sampler, "sample_between")
         refinable = np.zeros(len(subject_of), dtype=bool)
         self.is_probed = False
@@ -84,12 +82,8 @@ class SampledMotion:
         self.costs: Floats = np.ones(count)
         certain = getattr(sampler, "certain", None)
         if self.is_adaptive and certain is not None:
-            is_certain, costs = np.asarray(certain.is_certain, dtype=bool), certain.costs
-            if space is not None:
-                # Relative to an obstacle that moves, no motion is certain. At rest it has no shape.
-                is_certain, costs = np.append(is_certain, True), np.append(costs, 1.0)
-                is_certain &= bool(certain.rests[space.number])
-            self._known, self.is_certain, self.costs = certain, is_certain, costs
+            self._known, self.costs = certain, certain.costs
+            self.is_certain = np.asarray(certain.is_certain, dtype=bool)
         self.grain: Floats = np.where(refinable, SHORTEST, np.inf)
         self.grain[self.is_certain] = KNOWN_SHORTEST
         self._columns = np.flatnonzero(~self.is_certain)
@@ -107,15 +101,12 @@ class SampledMotion:
 
     def add_frames(self, times: Floats, sample: Sample) -> None:
         """Add a sample of increasing times (k,)."""
-        space, subject_of = self._space, self._subject_of
-        if space is not None:
-            sample = space.to_local(sample, sample.present)
-        masks = []
+        masks, subject_of = [], self._subject_of
         for name, mask, default in (("present", sample.present, True), ("moved", sample.moved, False)):
             if mask is not None and len(subject_of) and mask.shape[1] <= subject_of.max():
                 raise InvalidShapeError(f"sample at {times[0]}: {name} has {mask.shape[1]} subjects, too few")
             masks.append(np.full(sample.shapes.shape, default) if mask is None else mask[:, subject_of])
-        frames = Sample(sample.shapes, masks[0], sample.poses, masks[1])
+        frames = Sample(sample.shapes, *masks)
         self._frames = Sample.concatenate([self._frames, frames]) if len(self.times) else frames
         self.times = np.append(self.times, times)
 
@@ -238,13 +229,13 @@ class SampledMotion:
         # What is absent is at no place in samples.
         is_queried = certain & (~is_frame | is_before | ~self._present[frame, shapes])
         if self._known is not None and is_queried.all() and len(shapes):
-            return self._known_at(shapes, times, is_before)
+            return self._known.at(shapes, times, is_before)
         if is_before:
             frame = frame - ~self._present[frame, shapes]
         found = self._shapes_at(frame, shapes)
-        if is_queried.any():
+        if is_queried.any() and self._known is not None:
             found = assigned(
-                found, is_queried, self._known_at(shapes[is_queried], times[is_queried], is_before)
+                found, is_queried, self._known.at(shapes[is_queried], times[is_queried], is_before)
             )
         rows = np.flatnonzero(~(is_frame | is_queried))
         for time in np.unique(times[rows]).tolist():
@@ -257,50 +248,22 @@ class SampledMotion:
         result: Shape = found
         return result
 
-    def _known_at(self, shapes: Ints, times: Floats, is_before: bool) -> Shape:
-        assert self._known is not None
-        is_mesh = shapes == len(self._subject_of) - 1 if self._space else np.zeros(len(shapes), dtype=bool)
-        if not is_mesh.any():
-            return self._known.at(shapes, times, is_before)
-        assert self._space is not None
-        found: Any = self._space.bounds.broadcast_to(shapes.shape)
-        bodies = ~is_mesh
-        every: Shape = assigned(found, bodies, self._known.at(shapes[bodies], times[bodies], is_before))
-        return every
-
     def are_present(self, shapes: Ints, times: Floats) -> Bools:
         """See `Motion`; at frames."""
         return np.asarray(self._present[np.searchsorted(self.times, times), shapes])
 
-    def poses_at(self, times: Floats) -> Floats:
-        """Poses (m, 4, 4) of the obstacle at frames and samples (m,); one that is certain is at rest."""
-        if self.is_certain[-1]:
-            return np.broadcast_to(np.eye(4), (len(times), 4, 4))
-        frame = np.minimum(np.searchsorted(self.times, times), len(self.times) - 1)
-        poses: Floats = _poses_of(self._frames)[frame]
-        for row in np.flatnonzero(self.times[frame] != times).tolist():
-            interval, place = self._opened_at(times[row])
-            poses[row] = _poses_of(self._opened[interval][2])[place]
-        return poses
-
     def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """See `Motion`; none of sampled shapes are known."""
         result = np.full(len(shapes), np.inf)
-        rows = np.flatnonzero(self._is_queried(shapes))
+        rows = np.flatnonzero(self.is_certain[shapes])
         if len(rows) and self._known is not None:
             result[rows] = self._known.breaks(shapes[rows], begin[rows], end[rows])
         return result
 
-    def _is_queried(self, shapes: Ints) -> Bools:
-        """Mask (m,) of shapes whose motion is certain; not the bounds of an obstacle, which is at rest."""
-        return np.asarray(
-            self.is_certain[shapes] & (shapes < len(self._subject_of) - (self._space is not None))
-        )
-
     def bound(self, shapes: Ints, begin: Floats, end: Floats) -> tuple[Floats, Bools]:
         """See `Motion`: proven for certain shapes, estimated for others."""
         deviation, may_jump = np.zeros(len(shapes)), np.zeros(len(shapes), dtype=bool)
-        rows = np.flatnonzero(self._is_queried(shapes))
+        rows = np.flatnonzero(self.is_certain[shapes])
         if len(rows) and self._known is not None:
             deviation[rows] = self._known.bound(shapes[rows], begin[rows], end[rows])[0]
         rows = np.flatnonzero(~self.is_certain[shapes] & (begin < end))
@@ -327,8 +290,7 @@ class SampledMotion:
         at_end = where_shapes(present[row + 1], found[row + 1], found[row])
         found = assigned(found, row + 1, at_end)
         present[row + 1] &= present[row]
-        poses = select_times(self._frames, near).poses
-        self._opened[interval] = members, self.times[near], Sample(found, present, poses)
+        self._opened[interval] = members, self.times[near], Sample(found, present)
 
     def _opened_at(self, time: float) -> tuple[int, int]:
         """Return the opened interval in which a time is, and the place of the time in its samples."""
@@ -338,21 +300,14 @@ class SampledMotion:
     def _sample(self, interval: int, end: int, time: float) -> None:
         """Sample the shapes of an opened interval just before a sample; absent shapes move linearly."""
         members, times, frames = self._opened[interval]
-        name, sample_parts, begin = f"sample at {time}", None, end - 1
-        subjects = np.unique(self._subject_of[members])
-        if self._space is not None:
-            subjects = np.union1d(subjects, self._space.obstacle.subject)
-        else:
-            sample_parts = getattr(self._sampler, "sample_parts", None)
+        name, begin, subjects = f"sample at {time}", end - 1, np.unique(self._subject_of[members])
+        sample_parts = getattr(self._sampler, "sample_parts", None)
         # Samples are of all shapes of the subjects, or of these alone.
         every = members if sample_parts else np.flatnonzero(np.isin(self._subject_of, subjects))
         if sample_parts is not None:
             sample = as_sample(sample_parts(time, subjects, members), name)
         else:
             sample = as_sample(self._sampler.sample_between(time, subjects), name)
-        if self._space is not None:
-            present = None if sample.present is None else np.append(sample.present, True)
-            sample = self._space.to_local(sample, present)
         shapes, present, expected = sample.shapes, sample.present, frames.shapes[begin]
         if type(shapes) is not type(expected) or shapes.shape != every.shape:
             raise InvalidShapeError(
@@ -367,7 +322,7 @@ class SampledMotion:
             part = (time - times[begin]) / (times[end] - times[begin])
             linear = linear_at(expected, frames.shapes[end], np.full(shapes.shape, part))
             shapes = where_shapes(present, shapes, linear)
-        new = Sample(shapes, np.ones(shapes.shape, dtype=bool), sample.poses).as_batch()
+        new = Sample(shapes, np.ones(shapes.shape, dtype=bool)).as_batch()
         parts = [select_times(frames, slice(end)), new, select_times(frames, slice(end, None))]
         self._opened[interval] = members, np.insert(times, end, time), Sample.concatenate(parts)
 
@@ -405,13 +360,6 @@ def _mask_of(mask: Bools | None) -> Bools:
     """Return a mask of samples that have one."""
     assert mask is not None, "frames have all masks"
     return mask
-
-
-def _poses_of(sample: Sample) -> Floats:
-    """Poses (k, 4, 4) of the obstacle in samples of its space."""
-    assert sample.poses is not None, "samples in the space of an obstacle have its pose"
-    poses: Floats = sample.poses[:, 0]
-    return poses
 
 
 def refinable_subjects(sampler: Any) -> Bools:

@@ -102,7 +102,7 @@ class SwitchFinder:
         return earlier + self._bisected(middle, end, present, second, subjects)
 
     def _are_near(self, subjects: Ints, around: Aabb, present: Bools) -> Bools:
-        """Mask (s,) of subjects whose boxes, with as much around them, overlap others; and obstacles."""
+        """Mask (s,) of subjects whose boxes, with as much around them, overlap others."""
         if len(np.unique(self._subject_of)) < len(self._every):
             return np.ones(len(subjects), dtype=bool)
         low, high = np.full((2, len(self._every), 3), np.inf)
@@ -124,4 +124,4 @@ class SwitchFinder:
         moves = differences(before.shapes, after.shapes)
         shapes = where_shapes(moves, sample.shapes, before.shapes)
         present = np.asarray(self._motion.find_present(time, self._every), dtype=bool)[None]
-        return Sample(shapes, present, sample.poses, after.moved)
+        return Sample(shapes, present, after.moved)

@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..broad_phase.overlapping_pairs import overlapping_pairs
-from ..distance.dispatch import overlaps
 from ..interval.pair_motion import MOTIONS_OF_SHAPES, rotation_sagitta
 from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
@@ -58,10 +57,6 @@ class Candidates(Table):
         both the clearance and the size below which a pair counts as a near miss.
         """
         return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + CHAIN_ROUNDING))
-
-    def movers(self, has_mesh: bool) -> Ints:
-        """Shapes (2, m) of the pairs; (1, m) where the second one is the mesh of an obstacle."""
-        return self.pairs[:, : 1 if has_mesh else 2].T
 
 
 DEPTH_TOLERANCE = 0.01
@@ -111,13 +106,12 @@ class NearSearch:
     row_of: Ints
     moving: Bools
 
-    def __init__(self, motion: Motion, times: Floats, margin: Floats, has_mesh: bool) -> None:
+    def __init__(self, motion: Motion, times: Floats, margin: Floats) -> None:
         """Prepare to search between times (k + 1,), or at one time twice.
 
         margin : (n,) float. Padding of the boxes.
-        has_mesh : Whether the last shape is that of an obstacle, with which all others are tested.
         """
-        self._motion, self._times, self._margin, self.has_mesh = motion, times, margin, has_mesh
+        self._motion, self._times, self._margin = motion, times, margin
         self._count = self._size = len(times) - 1
         self._low = self._high = np.empty((3, 0, 0))
         # Boxes of sampled shapes over single intervals, from which those over groups follow.
@@ -261,12 +255,7 @@ class NearSearch:
         for group in range(groups):
             boxes = Aabb.unchecked(self._low[..., group].T, self._high[..., group].T)
             present = np.flatnonzero(boxes.min[:, 0] < np.inf)
-            if not self.has_mesh:
-                first, second = present[overlapping_pairs(boxes[present])].T
-            else:
-                first, second = present[:0], every - 1
-                if len(present) and present[-1] == second:
-                    first = present[:-1][overlaps(boxes[present[:-1]], boxes[-1])]
+            first, second = present[overlapping_pairs(boxes[present])].T
             found.append((first * every + second) * groups + group)
         # In order of pairs, then groups, as their parts are then too.
         keys, cells = _renumbered(np.sort(np.concatenate(found)), groups, groups)
@@ -354,10 +343,6 @@ def separation_bounds(near: NearSearch) -> Callable[[Ints], _Bounds]:
     # Of the sphere that holds a shape while it moves linearly and turns, and of those within it at both ends.
     (outer, inner), (outer_end, inner_end) = map(MOTIONS_OF_SHAPES[type(steps.ending)].radii, sides)
     outer = np.maximum(outer, outer_end) + rotation_sagitta(*sides)
-    if near.has_mesh:
-        # There is no sphere within the mesh that is known.
-        is_mesh = steps.shape == len(near.row_of) - 1
-        inner, inner_end = np.where(is_mesh, -np.inf, inner), np.where(is_mesh, -np.inf, inner_end)
     is_whole = steps.is_present & steps.stays & ~steps.has_limit
     # Each step is continued from the row before, but for those of the first interval.
     before = np.full(near.row_of.shape, -1, dtype=np.int64)

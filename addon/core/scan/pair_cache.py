@@ -13,14 +13,11 @@ import numpy as np
 
 from ..distance.dispatch import witness_points
 from ..interval.pair_motion import PairImpact, PairMotion
-from ..mesh.triangle_mesh import TriangleMesh
-from ..motion.motion import Motion, to_world
+from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
 from ..motion.steps import next_jumps
-from ..numeric.arrays import Bools, Floats, Ints, Table, cross, largest_component, length
+from ..numeric.arrays import Bools, Floats, Ints, Table, largest_component, length
 from ..numeric.spans import is_run_start, span_runs
-from ..shapes import Sphere
-from ..sweep.interpolation import RotationPath
 from .candidates import Candidates
 from .rounds import LINEAR, PROVEN, Pieces
 
@@ -157,16 +154,14 @@ class Descriptions:
     def __init__(
         self,
         motion: Motion,
-        mesh: TriangleMesh | None,
         clearance: float,
         first_time: float,
         candidates: Candidates,
         pieces: Sequence[Pieces],
     ) -> None:
         """Take in pieces that touch, whose rows are those of candidates (m,) of the block."""
-        self._motion, self._mesh = motion, mesh
+        self._motion, self._candidates = motion, candidates
         self._clearance, self._first_time = clearance, first_time
-        self._candidates = candidates
         nothing = np.empty(0, dtype=np.int64)
         self.spans = ContactSpans.found(nothing, np.empty(0), np.empty(0))
         if not pieces:
@@ -195,18 +190,9 @@ class Descriptions:
             enter[early] = np.fmax(enter[early], motion.take(early).time_within(self._clearance))
         impact = motion.impact_at(enter)
         velocity = self._velocities(solved, candidates, impact)
-        point, normal, velocity = self._to_world(solved, enter, impact.point, impact.normal, velocity)
-        if self._mesh is not None:
-            # Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
-            spheres, _ = motion.at(solved.contacts.enter)
-            assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
-            path = RotationPath.between(*(pose[:, :3, :3] for pose in self._poses(solved)))
-            with np.errstate(divide="ignore", invalid="ignore"):
-                turn = path.axis * (path.angle / (solved.end - solved.begin))[:, None]
-                velocity += cross(turn, normal * spheres.radius[:, None])
         # Linear motion gives the velocity of the others, which are steady and not so short that rounding
         # matters.
-        rounding = 2 * _POSE_ROUNDING * (largest_component(point) + size)
+        rounding = 2 * _POSE_ROUNDING * (largest_component(impact.point) + size)
         is_steady = np.maximum(solved.deviation, rounding) <= _STEADY * length(impact.velocity)
         wanted = np.flatnonzero(is_certain & ~is_steady)
         if len(wanted):
@@ -215,25 +201,12 @@ class Descriptions:
         # The first sample itself is exact.
         uncertainty = self._uncertainty(solved, candidates, enter, found.uncertainty)
         found.uncertainty[:] = np.where(found.enter == self._first_time, 0.0, uncertainty)
-        found.point[:], found.normal[:], found.velocity[:] = point, normal, velocity
+        found.point[:], found.normal[:], found.velocity[:] = impact.point, impact.normal, velocity
 
     def directions(self, rows: Ints) -> Floats:
         """Return the normals (m, 3) of pieces in rows (m,) at their least separations."""
         solved = self._pieces.take(rows)
-        time = solved.contacts.least_time
-        normal = witness_points(*solved.motion.at(time)).normal
-        return self._to_world(solved, time, np.zeros(normal.shape), normal)[1]
-
-    def _poses(self, solved: Pieces) -> tuple[Floats, Floats]:
-        """Poses (r, 4, 4) of the obstacle at both ends of intervals (r,)."""
-        assert isinstance(self._motion, SampledMotion), "obstacles are sampled"
-        return self._motion.poses_at(solved.begin), self._motion.poses_at(solved.end)
-
-    def _to_world(self, solved: Pieces, time: Floats, point: Floats, *vectors: Floats) -> list[Floats]:
-        """Transform points and vectors (r, 3) at times (r,) in [0, 1] of intervals (r,) to world space."""
-        if self._mesh is None:
-            return [point, *vectors]
-        return to_world(*self._poses(solved), time, point, *vectors)
+        return witness_points(*solved.motion.at(solved.contacts.least_time)).normal
 
     def _velocities(self, solved: Pieces, candidates: Candidates, impact: PairImpact) -> Floats:
         """Velocities (r, 3) of pieces of candidates (r,) in lengths per frame.
@@ -281,7 +254,7 @@ class Descriptions:
 
         NaN just after a jump.
         """
-        movers, begin = candidates.movers(self._mesh is not None), times - _BEFORE
+        movers, begin = candidates.pairs.T, times - _BEFORE
         jump = next_jumps(self._motion, movers, begin, times)
         velocities, rounding = self._mean_velocities(
             candidates, np.where(jump < times, jump, begin)[None], times
@@ -312,20 +285,19 @@ class Descriptions:
 
         Also returns how much of each (s, r) may be rounding of the poses.
         """
-        movers, end = candidates.movers(self._mesh is not None), times - _JUST_BEFORE_CONTACT
-        sides, spans, count = len(movers), len(begin), len(times)
+        end, spans, count = times - _JUST_BEFORE_CONTACT, len(begin), len(times)
         # All shapes at once, because evaluating curves takes long for few times too.
         both = np.concatenate([begin.ravel(), np.tile(end, spans)])
-        shapes: Any = self._motion.at(np.tile(movers, 2 * spans).ravel(), np.tile(both, sides))
-        total, mesh = spans * count, self._mesh
-        parts = [shapes[k * total : (k + 1) * total] for k in range(2 * sides)]
-        impact = PairMotion(*parts, *([mesh, mesh] if mesh else [])).impact_at(np.ones(total))
+        shapes: Any = self._motion.at(np.tile(candidates.pairs.T, 2 * spans).ravel(), np.tile(both, 2))
+        total = spans * count
+        parts = [shapes[k * total : (k + 1) * total] for k in range(4)]
+        impact = PairMotion(*parts).impact_at(np.ones(total))
         reach = largest_component(impact.point) + np.tile(candidates.size, spans)
         with np.errstate(divide="ignore", invalid="ignore"):
             steps = np.tile(end, spans) - begin.ravel()
             steps = np.where(steps > _JUST_BEFORE_CONTACT, steps, np.nan)
             velocities = impact.velocity / steps[:, None]
-            rounding = 2 * sides * _POSE_ROUNDING * reach / steps
+            rounding = 4 * _POSE_ROUNDING * reach / steps
         return np.asarray(velocities).reshape(spans, count, 3), np.asarray(rounding).reshape(spans, count)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class PairFilter:
 
     group_a, group_b : (count,) masks or None for all
     ignored : pairs of subjects to skip, in either order
-    separate : (count,) labels or None; pairs with equal labels >= 0 are skipped
+    separate : (count,) or (k, count) labels or None; pairs with equal labels >= 0 in any row are skipped
 
     Raises InvalidShapeError for settings that do not fit the number of subjects.
     """
@@ -35,9 +36,12 @@ class PairFilter:
             all_subjects if mask is None else as_mask(mask, f"settings: {name}", (count,))
             for name, mask in (("group_a", group_a), ("group_b", group_b))
         )
-        self._separate = None if separate is None else as_indices(separate, "settings: separate")
-        if self._separate is not None and self._separate.shape != (count,):
+        labels = np.empty((0, count), dtype=np.int64)
+        if separate is not None:
+            labels = np.atleast_2d(as_indices(separate, "settings: separate"))
+        if labels.shape[1:] != (count,):
             raise InvalidShapeError(f"settings: separate does not fit {count} subjects")
+        self._separate = labels
         pairs = as_indices(ignored, "settings: ignored")
         if pairs.size and (pairs.shape[1:] != (2,) or pairs.min() < 0 or pairs.max() >= count):
             raise InvalidShapeError(f"settings: ignored does not fit {count} subjects")
@@ -55,9 +59,8 @@ class PairFilter:
         if self._groups:
             a, b = self.group_a, self.group_b
             result &= (a[first] & b[second]) | (a[second] & b[first])
-        if self._separate is not None:
-            labels = self._separate[first]
-            result &= (labels < 0) | (labels != self._separate[second])
+        for labels in self._separate:
+            result &= (labels[first] < 0) | (labels[first] != labels[second])
         if len(self._ignored):
             result &= ~np.isin(self.keys(first, second), self._ignored)
         return result
@@ -67,9 +70,13 @@ class PairFilter:
         within = np.ones(self.count, dtype=bool) if mask is None else mask
         a, b = self.group_a & within, self.group_b & within
         total = _count_between(a, b, np.zeros(self.count, dtype=np.int64))
-        if self._separate is not None:
-            is_labeled = self._separate >= 0
-            total -= _count_between(a & is_labeled, b & is_labeled, self._separate)
+        # Of all sets of rows: pairs that have equal labels in several rows are counted once.
+        rows = range(1, len(self._separate) + 1)
+        for chosen in (each for size in rows for each in combinations(self._separate, size)):
+            is_labeled = np.logical_and.reduce([labels >= 0 for labels in chosen])
+            _, labels = np.unique(np.stack(chosen), axis=1, return_inverse=True)
+            equal = _count_between(a & is_labeled, b & is_labeled, labels.ravel())
+            total -= equal if len(chosen) % 2 else -equal
         first, second = np.divmod(np.unique(self._ignored), max(1, self.count))
         # A filter that ignores no pairs includes those that are counted in the total.
         unfiltered = PairFilter(self.count, a, b, (), self._separate)

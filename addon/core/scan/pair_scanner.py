@@ -1,8 +1,8 @@
-"""Scanner of all pairs of one kind: bodies among themselves, or bodies and one obstacle."""
+"""Scanner of all pairs of a section of a scan."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from ..interval.dispatch import INTERVALS, SLOW_CHUNK
 from ..interval.rotating import may_touch
-from ..mesh.triangle_mesh import TriangleMesh
-from ..motion.motion import Motion, ObstacleSpace
+from ..mesh.meshes import Meshes
+from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 from ..numeric.spans import is_run_start
@@ -41,7 +41,6 @@ class ScanPlan:
     """Settings that all pairs of a scan have in common.
 
     pair_filter : PairFilter
-    spaces : Of the scanners: None for bodies among themselves, then one for each obstacle.
     static_pairs : Whether contacts of pairs that never move count.
     subject_of : (n,) int. Subject that each shape of a sample is part of.
     is_whole : Whether each subject is one shape.
@@ -50,30 +49,24 @@ class ScanPlan:
     """
 
     pair_filter: PairFilter
-    spaces: Sequence[ObstacleSpace | None]
     static_pairs: bool
     subject_of: Ints
     is_whole: bool
     clearance: float
     first_time: float
 
-    def subjects_in(self, space: ObstacleSpace | None) -> Ints:
-        """Return the subject of each shape in a space, of which the obstacle is the last."""
-        return self.subject_of if space is None else np.append(self.subject_of, space.obstacle.subject)
-
 
 class PairScanner:
-    """All pairs of bodies, or of bodies and one obstacle: blocks of a motion go in, contacts come out.
+    """All pairs of a scan: blocks of a motion go in, contacts come out.
 
     solved_until : Time up to which all contacts are recorded.
     solving : The same, with the part that is done of the block that is being solved.
     instants : Number of frames that are solved by themselves, with the part that is done of the next one.
     """
 
-    def __init__(self, plan: ScanPlan, space: ObstacleSpace | None, motion: Motion, times: Floats) -> None:
+    def __init__(self, plan: ScanPlan, motion: Motion, times: Floats) -> None:
         self.motion, self._plan, self._times = motion, plan, times
-        self._mesh = space.obstacle.mesh if space else None
-        self._subject_of = plan.subjects_in(space)
+        self._subject_of = plan.subject_of
         self._count = plan.pair_filter.count
         self._cache = PairCache(np.zeros(self._count, dtype=bool))
         # Sizes of subjects, NaN until measured.
@@ -102,6 +95,9 @@ class PairScanner:
         starts = np.flatnonzero(is_run_start(subject_of))
         low, high = np.minimum.reduceat(boxes.min, starts), np.maximum.reduceat(boxes.max, starts)
         self._sizes[subject_of[starts]] = length((high - low) / 2)
+        if self._plan.is_whole and isinstance(shapes, Meshes):
+            balls = np.flatnonzero(shapes.are_balls)
+            self._sizes[new[balls]] = shapes.margin[balls]
 
     @property
     def sampled(self) -> SampledMotion:
@@ -135,7 +131,7 @@ class PairScanner:
         # At an instant, pairs at rest are tested too.
         every = np.arange(len(self._subject_of))
         present = motion.are_present(every, np.full(len(every), times[0]))
-        near = NearSearch(motion, times, margin, self._mesh is not None)
+        near = NearSearch(motion, times, margin)
         finding = near.find(self._subject_of, plan.pair_filter, present & ~self._was_present, is_instant)
         yield from scaled(finding, 0.0, 0.8 * _BROAD_PHASE)
         is_moving = np.full(self._count, is_instant)
@@ -154,7 +150,7 @@ class PairScanner:
         resting = self._cache.open
         resting = resting.take(~is_moving[np.stack(np.divmod(resting.keys, max(1, self._count)))].any(axis=0))
         resting = resting.replaced(leave=np.full(len(resting.keys), times[-1]))
-        found = Descriptions(motion, self._mesh, plan.clearance, plan.first_time, candidates, pieces)
+        found = Descriptions(motion, plan.clearance, plan.first_time, candidates, pieces)
         continued = ContactSpans.concatenate([continued, resting])
         recording = self._cache.record(pairs, continued, float(times[-1]), found)
         yield from scaled(recording, 1 - _RECORDING, 1.0)
@@ -206,7 +202,7 @@ class PairScanner:
         for start in range(0, len(cells), _CANDIDATES_PER_CHUNK):
             chunk = cells[start : start + _CANDIDATES_PER_CHUNK]
             rows = chunk // (len(times) - 1)
-            subdivision = Subdivision(self.motion, near, times, chunk, candidates.take(rows), self._mesh)
+            subdivision = Subdivision(self.motion, near, times, chunk, candidates.take(rows))
             begin, end = start / len(cells), (start + len(chunk)) / len(cells)
             yield begin + 0.1 * (end - begin)
             solving = self._solve(subdivision, pairs)
@@ -261,10 +257,9 @@ class PairScanner:
         motion, contacts, clearance = solved.motion, solved.contacts, self._plan.clearance
         deviation = np.nan_to_num(solved.deviation)
         methods = INTERVALS[type(motion.a_start), type(motion.b_start)]
-        size = SLOW_CHUNK if isinstance(motion.b_start, TriangleMesh) else 2 * SLOW_CHUNK
-        for start in range(0, len(deviation), size):
+        for start in range(0, len(deviation), 2 * SLOW_CHUNK):
             yield 0.5 * start / len(deviation)
-            chunk = slice(start, start + size)
+            chunk = slice(start, start + 2 * SLOW_CHUNK)
             contacts.assign(chunk, methods.first(motion.take(chunk), clearance, deviation[chunk]))
         if methods.second is None:
             return

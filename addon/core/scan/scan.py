@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..mesh.meshes import Meshes, moving_vertices
-from ..mesh.triangle_mesh import TriangleMesh
-from ..motion.motion import Motion, Obstacle, ObstacleSpace, Recorder, Sample, Sampler
+from ..motion.motion import Motion, Recorder, Sample, Sampler
 from ..motion.samples import SampledMotion, refinable_subjects
 from ..motion.switches import SwitchFinder
 from ..numeric.arguments import (
@@ -29,7 +28,6 @@ from ..numeric.arguments import (
     as_indices,
     as_number,
     as_times,
-    as_whole_number,
     require_choice,
     require_methods,
     require_type,
@@ -40,7 +38,7 @@ from .pair_cache import PairCache
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
-from .sections import Section, joined_records, report_of_scanners, sections_of
+from .sections import Section, joined_records, report_of, sections_of
 
 _FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
 """Part of an interval after which motion is sampled between frames, and the range in which this varies."""
@@ -68,16 +66,13 @@ class ScanSettings:
         Masks of subjects: a pair needs one subject of each. None: all subjects.
     ignored : sequence of (int, int)
         Pairs of subjects to skip, in either order.
-    separate : (n,) int or None
-        Labels: pairs with equal labels >= 0 are skipped.
+    separate : (n,) or (k, n) int or None
+        Labels: pairs with equal labels >= 0 are skipped. Of several rows, those of any row.
     static_pairs : bool
         Whether to report contacts of pairs that never move, although others do. Where nothing moves, all
         pairs count.
-    obstacles : sequence of Obstacle
-        Subjects that are triangle meshes, tested against spheres. Two obstacles are no pair.
     owners : (N,) int or None
-        Subject of each shape of a sample, not decreasing. None: each shape is a subject, numbered in order
-        among those that are no obstacles.
+        Subject of each shape of a sample, not decreasing. None: each shape is a subject.
     motion : "adaptive" or "linear"
         Adaptive needs a `Motion`, or a `Sampler` that can sample between frames; any other motion is assumed
         to be linear.
@@ -89,7 +84,6 @@ class ScanSettings:
     ignored: Sequence[tuple[int, int]] = field(default=())
     separate: Ints | None = None
     static_pairs: bool = False
-    obstacles: Sequence[Obstacle] = field(default=())
     owners: Ints | None = None
     motion: MotionKind = "adaptive"
 
@@ -155,38 +149,32 @@ def scan_contacts(
     count = scan.frame_count
     records = yield from scan.scan(sections_of(count) if scan.is_divisible else [Section(0, count - 1)])
     assert scan.plan is not None
-    return report_of_scanners(scan.plan, records, scan.stopped_at)
+    return report_of(scan.plan, records, scan.stopped_at)
 
 
 def scan_share(
     motion: Motion | Sampler, frames: ArrayLike, settings: ScanSettings, share: Sequence[Section]
-) -> Generator[Progress, None, tuple[PairCache, ...]]:
+) -> Generator[Progress, None, PairCache]:
     """Scan some of the sections of `scan_contacts`, for `joined_shares`.
 
     motion, frames, settings. As for `scan_contacts`; the motion is divisible.
     share : Successive sections, at least one, of those that `sections_of` returns.
     Yields progress : Progress
-    Returns records : tuple of PairCache. Return value of the generator: of bodies among themselves, then
-        of each obstacle.
+    Returns records : PairCache. Return value of the generator.
     """
     return (yield from SectionScan(motion, frames, settings).scan(share))
 
 
-def joined_shares(
-    frames: ArrayLike, settings: ScanSettings, shares: Sequence[Sequence[PairCache]]
-) -> ContactReport:
+def joined_shares(frames: ArrayLike, settings: ScanSettings, shares: Sequence[PairCache]) -> ContactReport:
     """Make the report that `scan_contacts` would return.
 
     frames, settings. As for `scan_contacts`.
     shares : Records of all sections, in order.
     """
-    records, checked = list(map(joined_records, zip(*shares, strict=True))), _checked_settings(settings)
-    # Without owners, each subject but the obstacles is one shape.
-    bodies = len(records[0].has_moved) - len(checked.obstacles)
-    plan = _plan(
-        checked, bodies if checked.owners is None else len(checked.owners), as_times(frames)[0].item()
-    )
-    return report_of_scanners(plan, records, None)
+    records, checked = joined_records(shares), _checked_settings(settings)
+    # Without owners, each subject is one shape.
+    shape_count = len(records.has_moved) if checked.owners is None else len(checked.owners)
+    return report_of(_plan(checked, shape_count, as_times(frames)[0].item()), records, None)
 
 
 def probed_times(times: Floats, motion: Any) -> Floats:
@@ -212,16 +200,8 @@ def _checked_settings(settings: ScanSettings) -> ScanSettings:
     """Convert settings that do not depend on the number of subjects; raises as `scan_contacts`."""
     require_type(settings, ScanSettings, "settings")
     require_choice(settings.motion, get_args(MotionKind), "settings: motion")
-    require_type(settings.obstacles, (list, tuple), "settings: obstacles")
-    obstacles = []
-    for obstacle in settings.obstacles:
-        require_type(obstacle, Obstacle, "settings: obstacles")
-        require_type(obstacle.mesh, TriangleMesh, "settings: obstacles, mesh")
-        subject = as_whole_number(obstacle.subject, "settings: obstacles, subject", -1, _MAX_SUBJECTS)
-        obstacles.append(Obstacle(subject, obstacle.mesh))
     return replace(
         settings,
-        obstacles=obstacles,
         clearance=as_number(settings.clearance, "settings: clearance", 0.0, most=LARGEST_LENGTH),
         static_pairs=as_flag(settings.static_pairs, "settings: static_pairs"),
     )
@@ -231,10 +211,7 @@ def _plan(
     settings: ScanSettings, shape_count: int, first_time: float, subjects: int | None = None
 ) -> ScanPlan:
     """Validate settings against the number of shapes in a sample, and of subjects that can be sampled."""
-    solid = [obstacle.subject for obstacle in settings.obstacles]
-    if len({*solid}) < len(solid) or min(solid, default=0) < 0:
-        raise InvalidShapeError("settings: obstacles must be subjects of their own, without shapes")
-    subject_of = np.setdiff1d(np.arange(shape_count + len(solid)), solid)
+    subject_of = np.arange(shape_count)
     if settings.owners is not None:
         subject_of = as_indices(settings.owners, "settings: owners")
     if (
@@ -243,19 +220,16 @@ def _plan(
         or (shape_count and subject_of[0] < 0)
     ):
         raise InvalidShapeError(f"settings: owners must be ({shape_count},) indices that do not fall")
-    if np.isin(solid, subject_of).any():
-        raise InvalidShapeError("settings: obstacles must be subjects of their own, without shapes")
-    count = max([int(subject_of[-1]) if shape_count else -1, *solid]) + 1
+    count = int(subject_of[-1]) + 1 if shape_count else 0
     if count > _MAX_SUBJECTS:
         raise InvalidShapeError(f"settings: owners must be subjects below {_MAX_SUBJECTS}")
     if subjects is not None and subjects < count:
         raise InvalidShapeError(f"refinable: {subjects} of {count} subjects is too few")
     return ScanPlan(
         PairFilter(count, settings.group_a, settings.group_b, settings.ignored, settings.separate),
-        [None, *(ObstacleSpace(*numbered) for numbered in enumerate(settings.obstacles))],
         settings.static_pairs,
         subject_of,
-        settings.owners is None and not solid,
+        settings.owners is None,
         settings.clearance,
         first_time,
     )
@@ -287,8 +261,7 @@ class SectionScan:
         self._motion: Any = motion
         times = as_times(frames)
         self._is_adaptive = settings.motion == "adaptive"
-        # Obstacles are tested in samples, where their space may move.
-        self._is_certain = self._is_adaptive and not settings.obstacles and _is_all_certain(motion)
+        self._is_certain = self._is_adaptive and _is_all_certain(motion)
         if not self._is_certain:
             require_methods(motion, ["recorded" if hasattr(motion, "recorded") else "sample"], "motion")
         self._can_probe = self._is_adaptive and hasattr(motion, "sample_between")
@@ -312,23 +285,23 @@ class SectionScan:
         self._may_switch &= self._can_probe and bool(refinable_subjects(motion).all())
         self._samples_read = 0
         self._waiting: list[float] = []
-        # Position of the sample at which the block begins, among those of the scanners.
+        # Position of the sample at which the block begins, among those of the scanner.
         self._block_begin = 0
-        self._scanners: list[PairScanner] = []
+        self._scanner: PairScanner
         self._first: Sample | None = None
         self.plan: ScanPlan | None = None
         self.stopped_at: float | None = None
 
-    def scan(self, sections: Sequence[Section]) -> Generator[Progress, None, tuple[PairCache, ...]]:
-        """Solve successive sections of frames, at least one; returns the records of each scanner."""
+    def scan(self, sections: Sequence[Section]) -> Generator[Progress, None, PairCache]:
+        """Solve successive sections of frames, at least one; returns their records."""
         records = []
         for each in sections:
             frames = frozenset(self._frames[each.begin : each.end + 1])
             yield from self._scan(Section(self._frames[each.begin], self._frames[each.end]), frames)
-            records.append([scanner.records() for scanner in self._scanners])
+            records.append(self._scanner.records())
             if self.stopped_at is not None:
                 break
-        return tuple(map(joined_records, zip(*records, strict=True)))
+        return joined_records(records)
 
     def _scan(self, section: Section, frames: frozenset[int]) -> Generator[Progress, None, None]:
         """Solve a section block by block. What is not certain is sampled, and next to the section too.
@@ -336,7 +309,7 @@ class SectionScan:
         frames : Numbers of the samples that are frames.
         """
         self._begin(section)
-        count = len(self._scanners[0].motion.is_certain)
+        count = len(self._scanner.motion.is_certain)
         if self._first is not None and isinstance(self._first.shapes, Meshes):
             count += int(moving_vertices(self._first.shapes.reshaped((-1,))).sum()) // _VERTICES_OF_SHAPE
         length = _block_length(count)
@@ -379,72 +352,62 @@ class SectionScan:
 
     @property
     def _newest(self) -> int:
-        """Position of the newest sample among those of the scanners, with those that wait to be added."""
+        """Position of the newest sample among those of the scanner, with those that wait to be added."""
         if self._is_certain:
             return self._samples_read - 1
-        return len(self._scanners[0].times) + len(self._waiting) - 1
+        return len(self._scanner.times) + len(self._waiting) - 1
 
     def _solve(self, progress: Progress, first: int, last: int) -> Generator[Progress, None, bool]:
         """Solve the intervals from one sample to another, or one by itself; returns whether to end.
 
-        Where `drops` ends the scan, it ends at the last time that a scanner has solved; the
-        others get there first.
+        Where `drops` ends the scan, it ends at the last time that is solved.
         """
-        for scanner in self._scanners:
-            for _ in scanner.process(first, last):
-                yield self._with_part(progress)
-                if self._drops():
-                    self.stopped_at = max(scanner.solved_until for scanner in self._scanners)
-                    for each in self._scanners:
-                        until = int(np.searchsorted(each.times, self.stopped_at, side="right")) - 1
-                        if each.solved_until < self.stopped_at:
-                            run_to_end(each.process(first, until))
-                        run_to_end(each.process(until, until))
-                    return True
+        scanner = self._scanner
+        for _ in scanner.process(first, last):
+            yield self._with_part(progress)
+            if self._drops():
+                self.stopped_at = scanner.solved_until
+                until = int(np.searchsorted(scanner.times, self.stopped_at, side="right")) - 1
+                run_to_end(scanner.process(until, until))
+                return True
         return False
 
     def _begin(self, section: Section) -> None:
-        """Make the scanners of a section. The first sample of the scan gives the sizes of the subjects."""
+        """Make the scanner of a section. The first sample of the scan gives the sizes of the subjects."""
         self._span = self._times[section.begin], self._times[section.end]
         if self._first is None and not self._is_certain:
             self._recorder.record(self._times[0])
             self._first = self._recorder.recorded()
         if section.begin and not self._is_certain:
             self._motion.restart()
-        self._scanners = self._new_scanners()
+        scanner = self._scanner = self._new_scanner()
         if self._first is not None:
             self._add_samples(self._sample_times[:1], self._first)
-        for scanner in self._scanners:
-            scanner.measure(self._sample_times[:1])
-            scanner.solving = scanner.solved_until = self._times[section.begin]
-            scanner.instants = float(section.begin > 0)
+        scanner.measure(self._sample_times[:1])
+        scanner.solving = scanner.solved_until = self._times[section.begin]
+        scanner.instants = float(section.begin > 0)
         self._block_begin = section.begin
         if section.begin and not self._is_certain:
             self._keep(1)
 
     def _keep(self, first: int) -> None:
         """Drop the samples before the one that precedes the next block."""
-        for scanner in self._scanners:
-            scanner.sampled.keep_frames(slice(first, None))
+        self._scanner.sampled.keep_frames(slice(first, None))
         self._block_begin = 1
 
-    def _new_scanners(self) -> list[PairScanner]:
-        """Create the scanners of a section, and what finds when subjects appear or disappear."""
+    def _new_scanner(self) -> PairScanner:
+        """Create the scanner of a section, and what finds when subjects appear or disappear."""
         self._finder = None
         if self.plan is None:
             count = len(self._motion.is_certain) if self._first is None else self._first.shapes.shape[1]
             subjects = len(refinable_subjects(self._motion)) if self._can_probe else None
             self.plan = _plan(self._settings, count, self._times[0], subjects)
-        plan = self.plan
         if self._may_switch:
-            self._finder = SwitchFinder(self._motion, plan.subject_of, self._settings.clearance)
-        if self._is_certain:
-            return [PairScanner(plan, None, self._motion, self._sample_times)]
-        scanners = []
-        for space in plan.spaces:
-            motion = SampledMotion(self._motion, plan.subjects_in(space), space, self._is_adaptive)
-            scanners.append(PairScanner(plan, space, motion, self._sample_times))
-        return scanners
+            self._finder = SwitchFinder(self._motion, self.plan.subject_of, self._settings.clearance)
+        motion = self._motion
+        if not self._is_certain:
+            motion = SampledMotion(motion, self.plan.subject_of, self._is_adaptive)
+        return PairScanner(self.plan, motion, self._sample_times)
 
     def _add_waiting(self) -> None:
         """Add a sample of all waiting times, if there are any."""
@@ -453,19 +416,17 @@ class SectionScan:
             self._waiting.clear()
 
     def _add_samples(self, times: Floats, sample: Sample) -> None:
-        """Add a sample of times (k,) to all scanners, and samples of what appears or disappears between."""
+        """Add a sample of times (k,), and samples of what appears or disappears between."""
         if self._finder is not None:
             times, sample = self._finder.with_switches(times, sample, *self._span)
-        for scanner in self._scanners:
-            scanner.sampled.add_frames(times, sample)
+        self._scanner.sampled.add_frames(times, sample)
 
     def _with_part(self, progress: Progress) -> Progress:
         """Add the part of a scan that is done, of which reading the frames is a part too."""
-        scanners = self._scanners
-        until = np.interp([each.solving for each in scanners], self._sample_times, self._sample_numbers)
+        scanner = self._scanner
+        until = float(np.interp(scanner.solving, self._sample_times, self._sample_numbers))
         # With the first and the last frame by themselves, there are more intervals than samples.
-        instants = sum(min(scanner.instants, 2.0) for scanner in scanners)
-        solved = (float(until.sum()) + instants) / (len(scanners) * (len(self._times) + 1))
+        solved = (until + min(scanner.instants, 2.0)) / (len(self._times) + 1)
         read = self._reading * self._samples_read / len(self._times)
         return progress._replace(part=read + (1 - self._reading) * min(solved, 1.0))
 
@@ -476,9 +437,8 @@ def _is_all_certain(motion: Any) -> bool:
 
 
 def _has_certain(sampler: Any) -> bool:
-    """Return whether all motion of a sampler is certain, and its obstacles are at rest."""
-    certain = getattr(sampler, "certain", None)
-    return _is_all_certain(certain) and bool(np.all(getattr(certain, "rests", True)))
+    """Return whether all motion of a sampler is certain."""
+    return _is_all_certain(getattr(sampler, "certain", None))
 
 
 def _block_length(shape_count: int) -> int:

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
-from ..motion.motion import ObstacleSpace
 from ..numeric.arrays import Bools, Ints, Table, concatenated_ranges
 from ..numeric.spans import is_run_start
 from .pair_cache import ContactSpans, PairCache, PairRecords
@@ -58,41 +57,8 @@ _WHOLE = 1e-6
 """Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
 
 
-def report_of_scanners(
-    plan: ScanPlan, records: Sequence[PairCache], stopped_at: float | None
-) -> ContactReport:
-    """Make the report of all scanners.
-
-    stopped_at : last time that was scanned, if the scan was stopped
-    """
-    # Where nothing moves, pairs that do not move are all there is.
-    with_static = plan.static_pairs or not any(each.has_moved.any() for each in records)
-    results = [
-        _results(plan, space, each, with_static) for space, each in zip(plan.spaces, records, strict=True)
-    ]
-    contacts = Contacts.concatenate([part[0] for part in results])
-    near = NearMisses.concatenate([part[1] for part in results])
-    pairs = contacts.pairs
-    contacts = contacts.take(np.lexsort((pairs.b, pairs.a, pairs.frame)))
-    clearances = Clearances(near.take(np.lexsort((near.b, near.a, near.gap))))
-    static_overlaps = sorted(pair for part in results for pair in part[2])
-    static_count = 0
-    if not with_static:
-        solid = [space.obstacle.subject for space in plan.spaces if space is not None]
-        for space, of_space in zip(plan.spaces, records, strict=True):
-            is_static = ~of_space.has_moved
-            is_static[solid] = False
-            if space is None:
-                static_count += plan.pair_filter.count_pairs(is_static)
-            elif not of_space.has_moved[space.obstacle.subject]:
-                bodies = np.flatnonzero(is_static)
-                included = plan.pair_filter.includes(bodies, np.full_like(bodies, space.obstacle.subject))
-                static_count += int(included.sum())
-    return ContactReport(contacts, clearances, stopped_at, tuple(static_overlaps), static_count)
-
-
 def joined_records(parts: Sequence[PairCache]) -> PairCache:
-    """Join the records of one scanner in successive sections, at least one."""
+    """Join the records of successive sections, at least one."""
     if len(parts) == 1:
         return parts[0]
     result = PairCache(np.logical_or.reduce([part.has_moved for part in parts]))
@@ -102,31 +68,37 @@ def joined_records(parts: Sequence[PairCache]) -> PairCache:
     return result
 
 
-def _results(
-    plan: ScanPlan, space: ObstacleSpace | None, records: PairCache, with_static: bool
-) -> tuple[Contacts, NearMisses, list[tuple[int, int]]]:
-    """Contacts, near misses, and pairs that touch but were not requested.
+def report_of(plan: ScanPlan, records: PairCache, stopped_at: float | None) -> ContactReport:
+    """Make the report of a scan.
 
-    with_static : whether pairs that never move count
+    stopped_at : last time that was scanned, if the scan was stopped
     """
-    pair_filter, pairs, spans, has_moved = plan.pair_filter, records.pairs, records.spans(), records.has_moved
-    firsts = np.flatnonzero(is_run_start(spans.keys))
-    since = pairs.doubtful_since[np.searchsorted(pairs.keys, spans.keys[firsts])]
-    uncertainty = spans.uncertainty.copy()
-    uncertainty[firsts] = np.fmax(uncertainty[firsts], spans.enter[firsts] - since)
-    spans = spans.replaced(uncertainty=uncertainty)
+    pair_filter, pairs, has_moved = plan.pair_filter, records.pairs, records.has_moved
+    # Where nothing moves, pairs that do not move are all there is.
+    with_static = plan.static_pairs or not has_moved.any()
     i, j = np.divmod(pairs.keys, max(1, pair_filter.count))
     a, b = pair_filter.in_order(i, j)
-    # Normals of these point towards the lower index, or away from the obstacle.
-    is_flipped = a != i if space is None else a == space.obstacle.subject
     moves = has_moved[i] | has_moved[j]
     is_reported = moves | with_static
     is_contact = pairs.touched & is_reported
-    columns = (column[is_contact] for column in (pairs.keys, a, b, is_flipped))
-    contacts = _contacts_of(spans, plan.first_time, *columns)
+    # Normals of these point towards the lower index.
+    columns = (column[is_contact] for column in (pairs.keys, a, b, a != i))
+    contacts = _contacts_of(_with_doubts(pairs, records.spans()), plan.first_time, *columns)
+    contacts = contacts.take(np.lexsort((contacts.pairs.b, contacts.pairs.a, contacts.pairs.frame)))
     near, hidden = np.flatnonzero(~pairs.touched & pairs.is_near & moves), pairs.touched & ~is_reported
     near_misses = NearMisses(a[near], b[near], pairs.least_time[near], pairs.least[near])
-    return contacts, near_misses, sorted(zip(a[hidden].tolist(), b[hidden].tolist(), strict=True))
+    near_misses = near_misses.take(np.lexsort((near_misses.b, near_misses.a, near_misses.gap)))
+    static = tuple(sorted(zip(a[hidden].tolist(), b[hidden].tolist(), strict=True)))
+    static_count = 0 if with_static else pair_filter.count_pairs(~has_moved)
+    return ContactReport(contacts, Clearances(near_misses), stopped_at, static, static_count)
+
+
+def _with_doubts(pairs: PairRecords, spans: ContactSpans) -> ContactSpans:
+    """Add times in which pairs may touch without a record to the uncertainty of their first contacts."""
+    firsts, uncertainty = np.flatnonzero(is_run_start(spans.keys)), spans.uncertainty.copy()
+    since = pairs.doubtful_since[np.searchsorted(pairs.keys, spans.keys[firsts])]
+    uncertainty[firsts] = np.fmax(uncertainty[firsts], spans.enter[firsts] - since)
+    return spans.replaced(uncertainty=uncertainty)
 
 
 def _contacts_of(
@@ -162,35 +134,29 @@ _TYPES = {
 """Types of the columns that are no numbers of float64."""
 
 
-def share_as_json(records: Sequence[PairCache]) -> dict[str, Any]:
-    """Convert the records of each scanner in successive sections to plain data, exactly."""
-    scanners: list[dict[str, Any]] = []
-    for each in records:
-        tables = {
+def share_as_json(records: PairCache) -> dict[str, Any]:
+    """Convert the records of successive sections to plain data, exactly."""
+    return {
+        **{
             table: {name: _encoded(name, values) for name, values in vars(columns).items()}
-            for table, columns in (("pairs", each.pairs), ("spans", each.spans()))
-        }
-        scanners.append({**tables, "has_moved": _encoded("has_moved", each.has_moved)})
-    return {"scanners": scanners}
+            for table, columns in (("pairs", records.pairs), ("spans", records.spans()))
+        },
+        "has_moved": _encoded("has_moved", records.has_moved),
+    }
 
 
-def share_from_json(data: Any) -> tuple[PairCache, ...]:
+def share_from_json(data: Any) -> PairCache:
     """Convert plain data to records.
 
     Raises InvalidShapeError: if it is not what `share_as_json` returns.
     """
     try:
-        return tuple(map(_scanner_from_json, data["scanners"]))
+        result = PairCache(_decoded("has_moved", data["has_moved"]))
+        result.pairs, result.open = _table(PairRecords, data["pairs"]), _table(ContactSpans, data["spans"])
+        if not np.isin(result.open.keys, result.pairs.keys).all():
+            raise ValueError("contacts of unknown pairs")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InvalidShapeError(f"records of a scan: {error}") from None
-
-
-def _scanner_from_json(data: dict[str, Any]) -> PairCache:
-    pairs, spans = _table(PairRecords, data["pairs"]), _table(ContactSpans, data["spans"])
-    if not np.isin(spans.keys, pairs.keys).all():
-        raise ValueError("contacts of unknown pairs")
-    result = PairCache(_decoded("has_moved", data["has_moved"]))
-    result.pairs, result.open = pairs, spans
     return result
 
 

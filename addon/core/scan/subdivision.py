@@ -20,7 +20,6 @@ from ..interval.dispatch import with_minimum_separation
 from ..interval.meshes import minimum_separation_of_meshes
 from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
 from ..mesh.meshes import Meshes
-from ..mesh.triangle_mesh import TriangleMesh
 from ..motion.motion import Motion
 from ..motion.samples import GRAZE, MOST_UNTIL_CONTACT, SHORTEST, SampledMotion
 from ..motion.steps import next_jumps
@@ -82,11 +81,10 @@ class Subdivision:
         times: Floats,
         cells: Ints,
         candidates: Candidates,
-        mesh: TriangleMesh | None,
     ) -> None:
         """Start with pairs (m,) in whole intervals of a block: in cells (m,)."""
-        self._motion, self._mesh, self.candidates = motion, mesh, candidates
-        self._movers = candidates.movers(mesh is not None)
+        self._motion, self.candidates = motion, candidates
+        self._movers = candidates.pairs.T
         self._steps, self._step_of = near.steps, near.rows(cells)
         interval = cells % (len(times) - 1)
         self.begin, self.end = times[interval], times[interval + 1]
@@ -101,7 +99,7 @@ class Subdivision:
         self.doubtful_since = np.full(len(cells), np.inf)
         # Where linear motion is assumed, nothing is in doubt.
         self._is_assumed = isinstance(motion, SampledMotion) and not motion.is_adaptive
-        rounding = 0.0 if self._is_assumed else self._rounding(times)
+        rounding = 0.0 if self._is_assumed else self._rounding()
         self.graze = np.maximum(GRAZE * candidates.size, rounding)
         self._depth_tolerance = np.maximum(DEPTH_TOLERANCE * candidates.size, rounding)
         _, self._pair_of = np.unique(candidates.keys, return_inverse=True)
@@ -112,26 +110,22 @@ class Subdivision:
         # Spans in which pairs of subjects touch for certain.
         self._certain = Spans(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
-    def _rounding(self, times: Floats) -> Floats:
-        """Deviations (m,) of the candidates below which these are rounding, in a block of times (k + 1,).
+    def _rounding(self) -> Floats:
+        """Deviations (m,) of the candidates below which these are rounding.
 
         Of the largest coordinate where a pair may touch: a point that both shapes have in common is in both
         boxes, so the one nearer to the origin counts.
         """
         boxes = [side.aabb() for side in (self._steps.start, self._steps.ending)]
         reach = np.maximum.reduce([largest_component(side) for box in boxes for side in (box.min, box.max)])
-        offset = 0.0
-        if self._mesh is not None and isinstance(self._motion, SampledMotion):
-            offset = np.abs(self._motion.poses_at(times)[:, :3, 3]).max()
-        return np.asarray(_ROUNDING * (reach[self._step_of].min(axis=0) + offset))
+        return np.asarray(_ROUNDING * reach[self._step_of].min(axis=0))
 
     def whole_intervals(self) -> Pieces:
         """Return the pairs of the first round."""
         steps, (a, b) = self._steps, self._step_of
-        second = (self._mesh, self._mesh) if self._mesh else (steps.start[b], steps.ending[b])
         return Pieces.unsolved(
             np.arange(len(a)),
-            PairMotion(steps.start[a], steps.ending[a], *second),
+            PairMotion(steps.start[a], steps.ending[a], steps.start[b], steps.ending[b]),
             steps.deviation[a] + steps.deviation[b],
             np.zeros(len(a), dtype=bool),
             self.begin,
@@ -448,7 +442,7 @@ class Subdivision:
                 (ends[2 * side + 1], before[of_side], cuts[1]),
             ):
                 shapes.append(concatenated(shape, at_cuts)[np.where(cut < 0, row, shape.shape[0] + cut)])
-        return PairMotion(*shapes, *ends[2 * sides :])
+        return PairMotion(*shapes)
 
     def _at_jumps(self, intervals: Pieces) -> Pieces:
         """Put pairs at rest that jump within a part too short to be split: a jump passes through nothing.
@@ -475,10 +469,7 @@ class Subdivision:
         a0, a1, b0, b1 = intervals.motion
         pairs: Any = ((a0, a1), (b0, b1))
         for start, end in pairs:
-            if isinstance(start, TriangleMesh):
-                shapes += (start, end)
-            else:
-                shapes += (where_shapes(rest == 1, end, start), where_shapes(rest == 0, start, end))
+            shapes += (where_shapes(rest == 1, end, start), where_shapes(rest == 0, start, end))
         motion = PairMotion(*shapes)
         return intervals.replaced(motion=motion, deviation=deviation, rest=rest, farther=farther)
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from ..distance.mesh_mesh import (
     best_axis,
+    closest_on_any_side,
     closest_points_triangle_triangle,
-    closest_triangles,
     separating_axes,
 )
 from ..distance.separating_axis import WitnessPoints
@@ -282,13 +282,7 @@ def time_within_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, clearance
 def contacts_of_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, time: Floats) -> WitnessPoints:
     """Closest points of meshes (m,) at their times of contact (m,): see `contacts_of_triangles`."""
     a, b = interpolated_meshes(a0, a1, time), interpolated_meshes(b0, b1, time)
-    rows, limit, now = np.arange(len(time)), np.full(len(time), np.inf), moving_nodes((a, a), (b, b))
-    nodes = closest_triangles(*now, limit)[1]
-    # Because of rounding, what just comes to the front of a face may be behind it.
-    behind = np.flatnonzero(nodes[0] < 0)
-    if len(behind):
-        both = closest_triangles(now[0].two_sided(), now[1].two_sided(), limit, behind)[1]
-        nodes[:, behind] = both[:, behind]
+    rows, nodes = np.arange(len(time)), closest_on_any_side(*moving_nodes((a, a), (b, b)))
     moving = moving_nodes((a0, a1), (b0, b1))
     first, second = (
         MovingTriangles(*each.corners(rows, node)) for each, node in zip(moving, nodes, strict=True)

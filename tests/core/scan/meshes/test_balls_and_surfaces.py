@@ -1,9 +1,9 @@
-"""Scans of spheres against meshes: expected values by formulas, or brute force over time and triangles."""
+"""Scans of balls against surfaces: expected values by formulas, or brute force over time and triangles."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,8 +11,7 @@ import pytest
 
 from addon.core import (
     ContactReport,
-    InvalidShapeError,
-    Obstacle,
+    Meshes,
     Sample,
     ScanSettings,
     Sphere,
@@ -20,39 +19,47 @@ from addon.core import (
     TriangleMesh,
     scan_contacts,
 )
+from addon.core.numeric.batch import concatenated
 from tests.finished import finished
 from tests.tiers import times
 
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass
 class FormulaMotion:
-    """Spheres with centers (n, 3) as a function of time, and the poses (k, 4, 4) of obstacles."""
+    """Balls with centers (n, 3) as a function of time, then surfaces with matrices (k, 4, 4)."""
 
     centers: Callable[[float], Array]
     radii: Array
     poses: Callable[[float], Array] | None = None
-    obstacles: int = 1
+    surfaces: Sequence[TriangleMesh] = ()
+    owners: Array = field(default_factory=lambda: np.zeros(1, dtype=int))
     sampled: list[float] = field(default_factory=list)
 
     @property
     def refinable(self) -> Array:
-        return np.ones(len(self.radii) + self.obstacles, dtype=bool)
+        return np.ones(self.owners[-1] + 1, dtype=bool)
 
     def sample(self, time: float) -> Sample:
-        poses = None if self.poses is None else self.poses(time)
-        return Sample(Sphere(self.centers(time), self.radii), poses=poses)
+        matrices = np.tile(np.eye(4), (len(self.surfaces), 1, 1)) if self.poses is None else self.poses(time)
+        surfaces = Meshes(self.surfaces, matrices, is_solid=False)
+        return Sample(concatenated(Meshes.balls(Sphere(self.centers(time), self.radii)), surfaces))
 
     def sample_between(self, time: float, subjects: Array) -> Sample:
         self.sampled.append(time)
-        spheres = subjects[subjects < len(self.radii)]
-        whole = self.sample(time)
-        return Sample(whole.shapes[spheres], poses=whole.poses)
+        return Sample(self.sample(time).shapes[np.isin(self.owners, subjects)])
 
 
-def scanned(motion: FormulaMotion, frames: object, *obstacles: Obstacle, **settings: object) -> ContactReport:
-    return finished(scan_contacts(motion, frames, ScanSettings(obstacles=obstacles, **settings)))
+def scanned(
+    moving: FormulaMotion, frames: object, *surfaces: TriangleMesh, **settings: object
+) -> ContactReport:
+    """Scan balls and surfaces, of which two are no pair."""
+    moving.surfaces = surfaces
+    moving.owners = settings.get("owners", np.arange(len(moving.radii) + len(surfaces)))
+    labels = np.append(np.full(len(moving.radii), -1), np.zeros(len(surfaces), dtype=int))
+    labels = labels[np.unique(moving.owners, return_index=True)[1]]
+    return finished(scan_contacts(moving, frames, ScanSettings(separate=labels, **settings)))
 
 
 def mesh_of(corners: Array, one_sided: bool = False) -> TriangleMesh:
@@ -122,7 +129,7 @@ def test_projectile_through_thin_plate_mesh_is_found(one_sided):
     speed = 400 / 24
     motion = FormulaMotion(lambda t: np.array([[(t - 3.3) * speed, 0.01, 0.02]]), np.array([0.005]))
     plate = mesh_of(box_corners(np.array([0.001, 1.0, 1.0])), one_sided)
-    (contact,) = scanned(motion, range(1, 8), Obstacle(1, plate)).contacts
+    (contact,) = scanned(motion, range(1, 8), plate).contacts
     assert (contact.a, contact.b) == (0, 1)
     assert contact.first.frame == pytest.approx(3.3 - 0.006 / speed, abs=1e-9)
     assert contact.first.tunnelling and not contact.first.at_start
@@ -133,7 +140,7 @@ def test_projectile_through_thin_plate_mesh_is_found(one_sided):
 
 def test_normal_points_from_group_a_to_group_b_when_obstacle_is_a():
     motion = FormulaMotion(lambda t: np.array([[0.0, 0.0, 5.0 - t]]), np.array([0.5]))
-    floor = Obstacle(1, mesh_of(box_corners(np.array([2.0, 2.0, 0.5]))))
+    floor = mesh_of(box_corners(np.array([2.0, 2.0, 0.5])))
     is_floor = np.array([False, True])
     (contact,) = scanned(motion, range(1, 8), floor, group_a=is_floor, group_b=~is_floor).contacts
     assert (contact.a, contact.b) == (1, 0)
@@ -152,7 +159,7 @@ def test_balls_on_parabolas_hit_terrain_at_formula_time(seed):
     def centers(t: float) -> Array:
         return start + velocity * t - np.array([0, 0, 0.04]) * t * t
 
-    report = scanned(FormulaMotion(centers, radii), range(9), Obstacle(count, mesh_of(corners)))
+    report = scanned(FormulaMotion(centers, radii), range(9), mesh_of(corners))
     found = {c.a: c.first for c in report.contacts if c.b == count}
     for index in range(count):
         steps = times(200, 60, full=400)
@@ -179,7 +186,7 @@ def test_rotating_paddle_hits_ball_at_formula_angle():
 
     blade = box_corners(np.array([1.5, thick, 0.5])) + np.array([1.5, 0, 0])
     motion = FormulaMotion(lambda t: np.array([[0.0, 2.0, 0.0]]), np.array([radius]), poses)
-    (contact,) = scanned(motion, range(12), Obstacle(1, mesh_of(blade))).contacts
+    (contact,) = scanned(motion, range(12), mesh_of(blade)).contacts
     # The blade's upper side is a line at distance `thick` from the middle: it meets the ball when the ball's
     # height above the blade's middle line is radius + thick.
     height = radius + thick
@@ -196,7 +203,7 @@ def test_blade_far_from_its_axis_hits_ball_within_a_thousandth_of_a_frame():
     # It turns by 3.8 rad a frame about an axis at a distance of 8. Relative to the blade, the ball moves by
     # 30 times its size in each frame, and most of the time it is far away.
     corners = [(x, 0.0, z) for x, z in ((7, -1), (9, -1), (9, 1), (7, -1), (9, 1), (7, 1))]
-    blade = Obstacle(1, mesh_of(np.array(corners).reshape(2, 3, 3)))
+    blade = mesh_of(np.array(corners).reshape(2, 3, 3))
     rate, radius = 3.8, 0.3
 
     def poses(time: float) -> Array:
@@ -222,7 +229,7 @@ def test_lift_carrying_ball_is_one_contact():
     motion = FormulaMotion(
         lambda t: np.array([[0, 0, 0.5 + 0.249 + 0.3 * math.sin(0.4 * t)]]), np.array([0.25]), poses
     )
-    (contact,) = scanned(motion, range(12), Obstacle(1, mesh_of(box_corners(np.array([1, 1, 0.5]))))).contacts
+    (contact,) = scanned(motion, range(12), mesh_of(box_corners(np.array([1, 1, 0.5])))).contacts
     assert contact.first.at_start
     assert [(i.start, i.end) for i in contact.intervals] == [(0, 11)]
     assert contact.depth == pytest.approx(0.001)
@@ -234,7 +241,7 @@ def test_ball_rolling_over_triangle_edges_is_one_contact():
     motion = FormulaMotion(
         lambda t: np.array([[0.7 * math.cos(t / 5), 0.7 * math.sin(t / 5), 0.098]]), np.array([0.1])
     )
-    (contact,) = scanned(motion, range(frames), Obstacle(1, floor)).contacts
+    (contact,) = scanned(motion, range(frames), floor).contacts
     assert [(i.start, i.end) for i in contact.intervals] == [(0, frames - 1)]
     assert contact.depth == pytest.approx(2e-3, rel=1e-6)
     # No more samples are taken once the overlap is certain over the whole interval.
@@ -244,14 +251,14 @@ def test_ball_rolling_over_triangle_edges_is_one_contact():
 def test_sphere_behind_one_sided_mesh_has_no_contact():
     motion = FormulaMotion(lambda t: np.array([[0.0, 0.0, -2.0 + 0.3 * t]]), np.array([0.4]))
     ground = terrain(3, 0.0, np.random.default_rng(0))
-    assert len(scanned(motion, range(7), Obstacle(1, mesh_of(ground))).contacts) == 1
-    assert scanned(motion, range(7), Obstacle(1, mesh_of(ground, one_sided=True))).contacts == ()
+    assert len(scanned(motion, range(7), mesh_of(ground)).contacts) == 1
+    assert scanned(motion, range(7), mesh_of(ground, one_sided=True)).contacts == ()
 
 
 def test_near_miss_of_mesh_has_gap_and_frame():
     motion = FormulaMotion(lambda t: np.array([[t - 5.25, 0.0, 0.9]]), np.array([0.3]))
     post = mesh_of(box_corners(np.array([0.01, 0.01, 0.5])))
-    report = scanned(motion, range(12), Obstacle(1, post))
+    report = scanned(motion, range(12), post)
     assert report.contacts == ()
     (near,) = report.clearances
     assert (near.a, near.b) == (0, 1)
@@ -263,7 +270,7 @@ def test_near_miss_of_mesh_has_gap_and_frame():
 def test_clearance_counts_as_contact_with_mesh():
     motion = FormulaMotion(lambda t: np.array([[t - 5.25, 0.0, 0.9]]), np.array([0.3]))
     post = mesh_of(box_corners(np.array([0.01, 0.01, 0.5])))
-    (contact,) = scanned(motion, range(12), Obstacle(1, post), clearance=0.2).contacts
+    (contact,) = scanned(motion, range(12), post, clearance=0.2).contacts
     # The upper edge of the post, 0.4 below the middle of the ball, from 0.5 away.
     assert contact.first.frame == pytest.approx(5.25 - 0.01 - 0.3, abs=1e-6)
     assert contact.depth == pytest.approx(-0.1)
@@ -271,14 +278,12 @@ def test_clearance_counts_as_contact_with_mesh():
 
 def test_bodies_touch_each_other_and_obstacles_do_not():
     # Two balls meet above two plates that overlap each other.
-    motion = FormulaMotion(
-        lambda t: np.array([[t - 4.0, 0, 1.0], [4.0 - t, 0, 1.0]]), np.array([0.5, 0.5]), obstacles=2
-    )
+    motion = FormulaMotion(lambda t: np.array([[t - 4.0, 0, 1.0], [4.0 - t, 0, 1.0]]), np.array([0.5, 0.5]))
     plate = mesh_of(box_corners(np.array([9, 1, 0.1])))
-    report = scanned(motion, range(9), Obstacle(2, plate), Obstacle(3, plate))
+    report = scanned(motion, range(9), plate, plate)
     assert [(c.a, c.b, c.first.frame) for c in report.contacts] == [(0, 1, 3.5)]
     assert {(n.a, n.b) for n in report.clearances} == {(0, 2), (0, 3), (1, 2), (1, 3)}
-    ignored = scanned(motion, range(9), Obstacle(2, plate), Obstacle(3, plate), ignored=[(2, 0), (1, 3)])
+    ignored = scanned(motion, range(9), plate, plate, ignored=[(2, 0), (1, 3)])
     assert {(n.a, n.b) for n in ignored.clearances} == {(0, 3), (1, 2)}
 
 
@@ -286,9 +291,9 @@ def test_subject_with_parts_touches_when_its_first_part_does():
     motion = FormulaMotion(
         lambda t: np.array([[0.0, 0.0, 5 - t], [0.0, 1.0, 4.5 - t], [7.0, 0.0, 4 - t]]), np.full(3, 0.5)
     )
-    floor = Obstacle(1, mesh_of(box_corners(np.array([9.0, 9.0, 1.0]))))
-    report = scanned(motion, range(9), floor, owners=np.array([0, 0, 2]), ignored=[(0, 2)])
-    assert [(c.a, c.b) for c in report.contacts] == [(1, 2), (0, 1)]
+    floor = mesh_of(box_corners(np.array([9.0, 9.0, 1.0])))
+    report = scanned(motion, range(9), floor, owners=np.array([0, 0, 1, 2]), ignored=[(0, 1)])
+    assert [(c.a, c.b) for c in report.contacts] == [(1, 2), (0, 2)]
     assert [c.first.frame for c in report.contacts] == [2.5, 3.0]
 
 
@@ -296,7 +301,7 @@ def test_sphere_at_rest_on_mesh_at_rest_is_reported_on_request():
     # Of two spheres, the second one moves far from the mesh.
     centers, speeds = np.array([[0.0, 0.0, 0.9], [9.0, 0.0, 0.0]]), np.array([[0, 0, 0], [1, 0, 0]])
     motion = FormulaMotion(lambda t: centers + t * speeds, np.array([0.5, 0.5]))
-    floor = Obstacle(2, mesh_of(box_corners(np.array([1.0, 1.0, 0.5]))))
+    floor = mesh_of(box_corners(np.array([1.0, 1.0, 0.5])))
     report = scanned(motion, range(5), floor)
     assert (report.contacts, report.static_overlaps) == ((), ((0, 2),))
     (contact,) = scanned(motion, range(5), floor, static_pairs=True).contacts
@@ -316,9 +321,7 @@ def test_crowd_over_terrain_matches_brute_force():
         return start + (end - start) * t / 4
 
     pairs = [(i, j) for i in range(count) for j in range(i)]
-    report = scanned(
-        FormulaMotion(centers, radii), range(5), Obstacle(count, mesh_of(corners)), ignored=pairs
-    )
+    report = scanned(FormulaMotion(centers, radii), range(5), mesh_of(corners), ignored=pairs)
     found = {c.a: c.first.frame for c in report.contacts}
     assert 5 < len(found) < count
     for index in range(count)[::3][: times(7, 4, full=14)]:
@@ -332,36 +335,10 @@ def test_crowd_over_terrain_matches_brute_force():
             )
 
 
-def test_boxes_with_obstacles_raise():
-    class Boxes(FormulaMotion):
-        def sample(self, time: float) -> Sample:
-            return Sample(super().sample(time).shapes.aabb())
-
-    motion = Boxes(lambda t: np.zeros((1, 3)), np.ones(1))
-    with pytest.raises(InvalidShapeError, match="only spheres are tested against meshes, not Aabb"):
-        scanned(motion, range(3), Obstacle(1, mesh_of(box_corners(np.ones(3)))))
-
-
-def test_scaled_obstacle_pose_raises():
-    motion = FormulaMotion(
-        lambda t: np.zeros((1, 3)), np.ones(1), lambda t: np.diag([1 + t, 1 + t, 1 + t, 1])[None]
-    )
-    with pytest.raises(InvalidShapeError, match="obstacle 0: its pose is not a rotation and a translation"):
-        scanned(motion, range(3), Obstacle(1, mesh_of(box_corners(np.ones(3)))))
-
-
-@pytest.mark.parametrize("subjects", [(0,), (1, 1), (-1,)])
-def test_invalid_obstacle_subjects_raise(subjects):
-    motion = FormulaMotion(lambda t: np.zeros((1, 3)), np.ones(1))
-    plate = mesh_of(box_corners(np.ones(3)))
-    with pytest.raises(InvalidShapeError, match="obstacles must be subjects of their own"):
-        scanned(motion, range(3), *(Obstacle(k, plate) for k in subjects), owners=np.array([0]))
-
-
 def test_depth_is_known_for_clearance_larger_than_ball():
     triangle = TriangleMesh(Triangle([[-1, -1, 0]], [[1, -1, 0]], [[0, 1, 0]]))
     motion = FormulaMotion(lambda t: np.array([[t - 2.25, 0, 0.6]]), np.array([0.1]))
-    (contact,) = scanned(motion, range(6), Obstacle(1, triangle), clearance=2.0).contacts
+    (contact,) = scanned(motion, range(6), triangle, clearance=2.0).contacts
     # Above the triangle for a while: 0.6 to its plane, less the radius.
     assert contact.depth == pytest.approx(-0.5, abs=1e-9)
 
@@ -371,7 +348,6 @@ def test_ball_that_is_nearest_outside_the_sphere_around_a_mesh_is_a_near_miss():
     plate = mesh_of(box_corners(np.array([3.0, 4.0, 1e-3])))
     path = np.array([[0.0, 0.0, 4.0], [3.9, 5.2, 4.0], [3.9, 5.2, 0.0], [6.0, 8.0, 0.0]])
     motion = FormulaMotion(lambda t: path[int(t)][None], np.array([1.0]))
-    settings = ScanSettings(obstacles=[Obstacle(1, plate)], motion="linear")
-    report = finished(scan_contacts(motion, range(4), settings))
+    report = scanned(motion, range(4), plate, motion="linear")
     (miss,) = report.clearances
     assert miss.frame == pytest.approx(2.0, abs=1e-3) and miss.gap == pytest.approx(0.5, abs=2e-3)
