@@ -41,6 +41,11 @@ class MeshBvh:
         return MeshBvh(vertices, self.given, True, self.first)
 
     @property
+    def vertex_count(self) -> int:
+        """Number of vertices."""
+        return len(self.vertices)
+
+    @property
     def points(self) -> Floats:
         """The vertices (v, 3)."""
         return np.asarray(self.vertices, dtype=np.float64)

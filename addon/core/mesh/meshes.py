@@ -164,7 +164,7 @@ _VERTICES_AT_ONCE = 1 << 20
 def moving_vertices(meshes: Meshes) -> Ints:
     """Return the numbers (m,) of vertices of meshes (m,) that deform; 0 for others."""
     kinds, which = distinct_objects(meshes.nodes)
-    return np.array([len(each.vertices) if each.deforms else 0 for each in kinds], np.int64)[which]
+    return np.array([each.vertex_count if each.deforms else 0 for each in kinds], np.int64)[which]
 
 
 def chunks_by_vertices(*batches: Meshes) -> list[slice]:
