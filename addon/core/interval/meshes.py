@@ -114,15 +114,24 @@ def minimum_separation_of_meshes(
     least, least_time = contacts.least.copy(), contacts.least_time.copy()
     moving = _MovingPairs.of(pairs)
     below = cutoff - _RESOLUTION_OF_GAPS * moving.size
+    is_touching = ~np.isnan(contacts.enter)
     # Those of balls are known.
-    apart = np.flatnonzero(np.isnan(contacts.enter) & (contacts.low < below) & (least == np.inf))
-    least[apart], least_time[apart] = _least_separations(moving.take(apart), below[apart])
-    rows = np.flatnonzero(~np.isnan(contacts.enter) & (contacts.low == np.inf))
-    span = contacts.enter[rows], contacts.leave[rows]
-    found, time = _deepest_in_contact(moving.take(rows), span, cutoff[rows])
-    is_less = found < cutoff[rows]
-    least[rows[is_less]], least_time[rows[is_less]] = found[is_less], time[is_less]
+    apart = np.flatnonzero(~is_touching & (contacts.low < below) & (least == np.inf))
+    for rows in _parts_by_vertices(moving, apart):
+        least[rows], least_time[rows] = _least_separations(moving.take(rows), below[rows])
+    for rows in _parts_by_vertices(moving, np.flatnonzero(is_touching & (contacts.low == np.inf))):
+        span = contacts.enter[rows], contacts.leave[rows]
+        found, time = _deepest_in_contact(moving.take(rows), span, cutoff[rows])
+        is_less = found < cutoff[rows]
+        least[rows[is_less]], least_time[rows[is_less]] = found[is_less], time[is_less]
     return least, least_time
+
+
+def _parts_by_vertices(moving: _MovingPairs, rows: Ints) -> list[Ints]:
+    """Cut rows (r,) of pairs into parts, so that the meshes of each that deform have few vertices."""
+    near = moving.take(rows)
+    chunks = chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(rows) else ()
+    return [rows[chunk] for chunk in chunks]
 
 
 def depth_bounds_of_meshes(pairs: PairMotion, contacts: IntervalContacts) -> Floats:

@@ -6,14 +6,16 @@ Files, in reading order:
   `MeshParts`, a sphere tree around it with distance bounds for each node.
 - `fitted_nodes.py`: spheres and boxes of the nodes of a tree, fitted to corners that move.
 - `mesh_bvh.py`: `MeshBvh`, the tree down to single triangles.
+- `bent_bvh.py`: `BentBvh`, the same of a mesh that bones bend, whose vertices are computed when needed.
+- `quad_cuts.py`: quads that may be cut into other triangles where a mesh bends.
 - `meshes.py`: `Meshes`, a batch of posed meshes, and their nodes in one set of arrays.
 - `vertex_paths.py`: how much the velocities of vertices change, of meshes that deform.
 - `pair_search.py`: best-first search of pairs of triangles, for many pairs of meshes at once.
 - `containment.py`: components of meshes, and whether they are closed and oriented; `ClosedSurface`, the
   points inside a mesh by winding numbers.
 
-May import `numeric`, `shapes`, `broad_phase`, `fitting` and `trees`. The distances and sweeps of meshes are
-in `distance` and `sweep`, which import this room.
+May import `numeric`, `skins`, `shapes`, `broad_phase`, `fitting` and `trees`. The distances and sweeps of
+meshes are in `distance` and `sweep`, which import this room.
 
 Decisions:
 

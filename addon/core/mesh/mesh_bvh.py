@@ -49,6 +49,11 @@ class MeshBvh:
         return MeshBvh(self.vertices, self.given, self.deforms, self.first, False, one_sided)
 
     @property
+    def vertex_count(self) -> int:
+        """Number of vertices."""
+        return len(self.vertices)
+
+    @property
     def points(self) -> Floats:
         """The vertices (v, 3)."""
         return np.asarray(self.vertices, dtype=np.float64)

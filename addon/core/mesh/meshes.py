@@ -98,7 +98,7 @@ class Meshes(Batched):
     def are_balls(self) -> Bools:
         """Mask (...) of meshes that are a single point."""
         kinds, which = self._kinds()
-        return np.array([len(each.vertices) == 1 for each in kinds], dtype=bool)[which].reshape(self.shape)
+        return np.array([each.vertex_count == 1 for each in kinds], dtype=bool)[which].reshape(self.shape)
 
     def _freeze(self, arrays: tuple[Any, ...]) -> None:
         """Set the fields; the nodes are objects."""
@@ -190,7 +190,7 @@ _VERTICES_AT_ONCE = 1 << 20
 def moving_vertices(meshes: Meshes) -> Ints:
     """Return the numbers (m,) of vertices of meshes (m,) that deform; 0 for others."""
     kinds, which = distinct_objects(meshes.nodes)
-    return np.array([len(each.vertices) if each.deforms else 0 for each in kinds], np.int64)[which]
+    return np.array([each.vertex_count if each.deforms else 0 for each in kinds], np.int64)[which]
 
 
 def chunks_by_vertices(*batches: Meshes) -> list[slice]:

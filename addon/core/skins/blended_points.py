@@ -137,6 +137,19 @@ class BlendedPoints:
         terms = self._terms[leaf, place].reshape(*bones.shape, 4)
         return np.asarray(np.einsum("njik,njk->ni", matrices[bones, :3], terms))
 
+    def vertices(self, matrices: Floats) -> Floats:
+        """Compute the places (n, 3) of all points, with matrices (b, 4, 4) of all bones."""
+        rows = matrices[:, :3].transpose(0, 2, 1)[self._levels[-1].bones]
+        # Of each leaf, all bones at once: one product of small matrices.
+        places = self._terms @ rows.reshape(len(rows), -1, 3)
+        return np.asarray(places.reshape(-1, 3).take(self._place_of, axis=0))
+
+    def sizes(self, matrices: Floats) -> Floats:
+        """Bound the numbers (q,) that coordinates are sums of, with matrices (q, b, 4, 4) of all bones."""
+        rows = matrices[:, :, :3]
+        places = length(rows[..., :3]) * self.balls.reach[:, None] + np.abs(rows[..., 3])
+        return np.asarray(places.max(axis=(1, 2)))
+
     def _farthest(self, directions: Floats) -> tuple[Floats, Ints]:
         """Find the largest coordinate (d,) along directions (d, b, 4), and a point (d,) that has it.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,21 @@ class SkinBoxes(NamedTuple):
     rows: Ints
     low: Floats
     high: Floats
+
+
+class SkinMeshes(NamedTuple):
+    """Meshes in world space of some of the rows of a batch.
+
+    rows : (k,) int64. Increasing.
+    nodes : (k,) MeshBvh
+    """
+
+    rows: Ints
+    nodes: NDArray[Any]
+
+
+Skins: TypeAlias = SkinBoxes | SkinMeshes
+"""Shapes of subjects that bones bend."""
 
 
 _NOTHING = 1e-100
@@ -262,7 +277,7 @@ class FitCache:
         return errors
 
     def shapes_at(
-        self, subjects: Ints, matrices: Floats, replaced: SkinBoxes | None = None
+        self, subjects: Ints, matrices: Floats, replaced: Skins | None = None
     ) -> tuple[Shape, Errors]:
         """Move the fits of subjects to their matrices, padding included.
 
@@ -278,6 +293,7 @@ class FitCache:
         if self.in_own_frames:
             assert replaced is None, "boxes of bent meshes are along the world's axes"
             matrices = without_pose(matrices)
+        assert not isinstance(replaced, SkinMeshes), "meshes have fits of their own"
         linear, offset = matrices[:, :3, :3], matrices[:, :3, 3]
         differs = linear != self._linear[subjects]
         rows = subjects

@@ -22,7 +22,7 @@ from ...core.numeric.floating_point import largest_singular_value
 from ...core.shapes import Shape
 from ..blender.mesh_data import Geometry
 from ..settings import FitSettings
-from .fit_cache import Errors, FitCache, SkinBoxes
+from .fit_cache import Errors, FitCache, SkinMeshes, Skins
 
 _NOWHERE = MeshBvh(np.zeros((1, 3)), np.zeros((1, 3), dtype=np.int64))
 """Stands for the mesh of a subject that has none: its shape means nothing."""
@@ -102,15 +102,23 @@ class MeshFits(FitCache):
         return shared.setdefault(key, MeshBvh(points.astype(np.float64), within))
 
     def shapes_at(
-        self, subjects: Ints, matrices: Floats, replaced: SkinBoxes | None = None
+        self, subjects: Ints, matrices: Floats, replaced: Skins | None = None
     ) -> tuple[Shape, Errors]:
         """See `FitCache`: padding is around bounds, not around meshes."""
-        assert replaced is None, "only boxes are replaced"
+        nodes = self._nodes[subjects]
+        if replaced is not None:
+            assert isinstance(replaced, SkinMeshes), "boxes have other fits"
+            nodes[replaced.rows], matrices = replaced.nodes, matrices.copy()
+            matrices[replaced.rows] = np.eye(4)
         has_shape = self._counts[subjects] > 0
         rows, matrices = subjects[has_shape], matrices[has_shape]
         margin = self._radii[rows] * largest_singular_value(matrices[:, :3, :3])
-        shapes: Any = Meshes.unchecked(self._nodes[rows], matrices, margin)
+        shapes: Any = Meshes.unchecked(nodes[has_shape], matrices, margin)
         return shapes, {}
+
+    def first_meshes(self, subjects: Ints) -> dict[int, MeshBvh]:
+        """Return the meshes of fitted subjects (m,) when their trees were built."""
+        return {subject: self._nodes[subject].first for subject in subjects.tolist()}
 
     def by_part(self) -> FitCache:
         """See `FitCache`."""

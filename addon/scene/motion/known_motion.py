@@ -6,7 +6,7 @@ scene at a few times before they are relied on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from ...core.curves.transform_bounds import (
 from ...core.motion.samples import KNOWN_SHORTEST
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
+from ..blender.mesh_data import MeshFaces
 from ..fitting.fit_cache import FitCache, WorldBoxes
 from ..settings import SHAPE_KINDS, ShapeKind, ShapeName
 from .channels import Visibility
@@ -53,7 +54,7 @@ class CurvePoses:
     """World matrices of subjects from curves, and when they are shown.
 
     is_known : (n,) bool. Subjects whose matrices and visibility follow from curves.
-    skins : Boxes of those of them whose vertices follow from curves of bones; None if there are none.
+    skins : Shapes of those of them whose vertices follow from curves of bones; None if there are none.
     is_skinned : (n,) bool. These subjects.
     transforms : Of all objects that were read.
     rows : (n,) int64. The object of each subject among these, -1 for none.
@@ -97,6 +98,12 @@ class CurvePoses:
         is_same &= is_shown == self.visibility.are_shown(self.rows[subjects], time)
         self.is_known[subjects[~is_same]] = False
         if self.skins is not None:
+            self.skins.keep(self.is_known)
+
+    def follow_cuts(self, times: Floats) -> Generator[None, None, None]:
+        """Drop subjects of which Blender may cut faces in another way at increasing times (t,), in frames."""
+        if self.skins is not None:
+            self.is_known[(yield from self.skins.following_cuts(times))] = False
             self.skins.keep(self.is_known)
 
     @property
@@ -147,7 +154,12 @@ class CurvePoses:
 
 
 def read_curve_poses(
-    scene_uid: int, uids: Ints, is_candidate: Bools, times: tuple[float, float], may_be_skinned: Bools
+    scene_uid: int,
+    uids: Ints,
+    is_candidate: Bools,
+    times: tuple[float, float],
+    may_be_skinned: Bools,
+    faces: Mapping[int, MeshFaces] | None = None,
 ) -> Generator[None, None, CurvePoses]:
     """Read the curves of those subjects that may be known; yields between steps, so that windows respond.
 
@@ -155,13 +167,13 @@ def read_curve_poses(
     uids : (n,) int. session_uid of each subject's object.
     is_candidate : (n,) bool. Subjects that neither deform nor are instances or merged objects.
     times : (float, float). First and last frame.
-    may_be_skinned : (n,) bool. Subjects that may be known if curves of bones bend their meshes, and boxes
-        along the world's axes are wanted.
+    may_be_skinned : (n,) bool. Subjects that may be known if curves of bones bend their meshes.
+    faces : Of these, if their triangles are wanted, and not boxes along the world's axes.
     """
     span = times[0] - _BEYOND, times[1] + _BEYOND
     skins = None
     if may_be_skinned.any():
-        skins = yield from read_skin_poses(scene_uid, uids, may_be_skinned, span)
+        skins = yield from read_skin_poses(scene_uid, uids, may_be_skinned, span, faces or {})
     if skins is not None:
         is_candidate = is_candidate | skins.is_skinned
     curves, wanted = TransformCurves(), uids[is_candidate].tolist()
@@ -241,8 +253,8 @@ class KnownShapes:
         subjects = self._owner_of_part[shapes]
         matrices = self._poses.limits(times, subjects, is_before)
         skins = self._poses.skins
-        boxes = None if skins is None else skins.boxes(subjects, times, is_before)
-        return self._fit_of_part.shapes_at(shapes, matrices, boxes)[0]
+        bent = None if skins is None else skins.shapes(subjects, times, is_before)
+        return self._fit_of_part.shapes_at(shapes, matrices, bent)[0]
 
     def are_present(self, shapes: Ints, times: Floats) -> Bools:
         """See `Motion`."""

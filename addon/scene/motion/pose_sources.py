@@ -177,8 +177,8 @@ class PoseSources:
 
         times : Increasing times that will be read, in frames.
         is_selected : Returns by its full name whether an object that is not shown yet would be a subject.
-        may_be_skinned : (n,) bool. Subjects of which boxes at any time are enough, as curves of bones give
-            them.
+        may_be_skinned : (n,) bool. Subjects of which boxes or triangles at any time are enough, as curves of
+            bones give them.
         """
         is_simulated, is_walked = self._reader.is_simulated(self._simulations), self._reader.is_walked
         # Objects that may be read elsewhere; all others are refused, each for its reason.
@@ -227,7 +227,10 @@ class PoseSources:
         """
         reader, span = self._reader, (times[0], times[-1])
         is_rigid = is_own & ~reader.may_deform
-        curves = yield from read_curve_poses(self._uid, reader.uids, is_rigid, span, may_be_skinned & is_own)
+        faces = reader.faces if reader.follows_cuts else {}
+        curves = yield from read_curve_poses(
+            self._uid, reader.uids, is_rigid, span, may_be_skinned & is_own, faces
+        )
         shown: list[_Shown] = []
         objects = ObjectReader(reader.uids)
         # The first, the last, and some in between, one of them between frames.
@@ -252,6 +255,7 @@ class PoseSources:
             # None of Blender's objects may be used after a yield.
             del scene, items, depsgraph, shapes
             yield
+        yield from curves.follow_cuts(np.array(times))
         return curves, shown
 
     def _choose_private(self, is_known: Bools, shown: Sequence[_Shown]) -> Generator[None, None, None]:

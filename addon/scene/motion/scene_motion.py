@@ -161,7 +161,7 @@ class SceneMotion:
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
         self.certain: KnownShapes | None = None
         self.is_known = self.is_certain = False
-        # Boxes of bent subjects, at their times.
+        # Shapes of bent subjects, at their times.
         self._skins: SkinPoses | None = None
         # What was recorded, whose shapes are computed together, before the fits change; and samples.
         self._queue: list[tuple[Reading, list[int]]] = []
@@ -220,12 +220,15 @@ class SceneMotion:
         times : Increasing times of the samples to come, in frames.
         """
         reader = self.reader
-        # Boxes of whole meshes may follow from the curves of bones.
+        # Boxes and triangles of whole meshes may follow from the curves of bones.
         may_be_skinned: Bools = np.zeros(len(self._all), dtype=bool)
-        if self.shape == "aabb" and not self._in_own_frames and self._settings.vertex_group is None:
+        has_skins = self.shape in ("aabb", "mesh") and not self._in_own_frames
+        if has_skins and self._settings.vertex_group is None:
             of_each = zip(reader.subjects, reader.modifiers, strict=True)
             is_whole = [each.part is None and source == "evaluated" for each, source in of_each]
             may_be_skinned = reader.may_deform & np.array(is_whole, dtype=bool)
+            if self.shape == "mesh":
+                may_be_skinned &= np.isin(self._all, list(reader.faces))
         yield from self.sources.choose(
             times, lambda name: self.skips.accepts((name, name, ())), may_be_skinned
         )
@@ -244,8 +247,10 @@ class SceneMotion:
             curves, self._fits, self.shape, has_mesh & is_steady, rests, (times[0], times[-1])
         )
         self._cost = max(self._cost, self.certain.costs.sum())
-        if curves.is_skinned.any():
+        if curves.skins is not None and curves.is_skinned.any():
             self._skins, self._cost = curves.skins, _MOST_SHAPES
+            if isinstance(self._fits, MeshFits):
+                self._skins.set_meshes(self._fits.first_meshes(np.flatnonzero(curves.is_skinned)))
         self.is_known = bool(self.certain.is_certain.all() and rests.all())
         self.is_certain = self.is_known and not self.sources.is_played
 
@@ -491,6 +496,9 @@ class SceneMotion:
         refits: dict[int, Geometry] = {}
         for subject, geometry in reading.geometry.items():
             faces = reading.faces.get(subject)
+            if self._skins is not None and self._skins.is_skinned[subject]:
+                # Its vertices follow from its bones, also where the scene is played.
+                continue
             if subject in self._obstacles.slots:
                 self._obstacles.require_unchanged(subject, geometry.points, faces is None, reading.time)
             elif faces is not None or not self._fits.is_fitted_to(subject, geometry.points):
@@ -529,7 +537,7 @@ class SceneMotion:
         if is_obstacle.any():
             poses = self._obstacles.poses(matrices[is_obstacle], present[is_obstacle], time)
         bodies = subjects[~is_obstacle]
-        skins = None if self._skins is None else self._skins.boxes(bodies, np.full(len(bodies), time))
+        skins = None if self._skins is None else self._skins.shapes(bodies, np.full(len(bodies), time))
         shapes, errors = self._fits.shapes_at(bodies, matrices[~is_obstacle], skins)
         for index, error in errors.items():
             skips.append(Skip(index, time, describe_error(error)))

@@ -1,9 +1,9 @@
-"""Boxes along the world's axes around meshes that armatures bend, from the curves of the bones."""
+"""Meshes that armatures bend, and boxes along the world's axes around them, from the curves of the bones."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,10 @@ from ...core.curves.keyframes import rounded_times
 from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import SHORT, Jumps, TransformChords, hierarchy_chords
 from ...core.curves.transforms import Hierarchy, Transforms
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.mesh.bent_bvh import BentPoses, RecentVertices
+from ...core.mesh.mesh_bvh import MeshBvh
+from ...core.mesh.quad_cuts import QuadCuts
+from ...core.numeric.arrays import Bools, Floats, Ints, length
 from ...core.skins.blended_points import (
     BlendedPoints,
     RecentPoints,
@@ -21,7 +24,7 @@ from ...core.skins.blended_points import (
     kinks_of_any,
     point_deviations,
 )
-from ..fitting.fit_cache import SkinBoxes
+from ..fitting.fit_cache import SkinBoxes, SkinMeshes, Skins
 
 _ROUNDING = 2.0**-16
 """Difference of vertices, relative to the largest coordinate, that single precision may cause in chains."""
@@ -33,18 +36,30 @@ _MOST_BONES = 1 << 14
 """Bones at their moments whose matrices and bounds are computed together: about 40 MB."""
 
 
+_LOOKED_AT = 16
+"""Times at which the faces of a mesh are looked at together: 20 ms for 20,000 vertices."""
+_CUT_GAP = 2.0**-17
+"""Part of a mesh's size by which the two ways to cut a face may differ, and count as one surface."""
+
+
 class Skin(NamedTuple):
     """A mesh that an armature bends.
 
     subject : Index of the subject whose mesh it is.
     rows : (b,) int64. Indices of the bones in the transforms, and maybe of the mesh's object, which carries
         vertices without weights.
-    points : Vertices, carried by these.
+    points : Vertices, carried by these: of faces alone, if triangles are wanted.
+    vertices : Number of all vertices of the mesh.
+    used : (n,) int64. The vertices of faces, if triangles are wanted.
+    quads : Quads of these that may be cut in another way where the mesh bends.
     """
 
     subject: int
     rows: Ints
     points: BlendedPoints
+    vertices: int
+    used: Ints | None = None
+    quads: QuadCuts | None = None
 
 
 class _Moments(NamedTuple):
@@ -64,9 +79,9 @@ class _Moments(NamedTuple):
 
 
 class SkinPoses:
-    """Boxes of subjects (n,) that armatures bend.
+    """Shapes of subjects (n,) that armatures bend: boxes, or meshes.
 
-    is_skinned : (n,) bool. Subjects whose boxes follow from curves of bones.
+    is_skinned : (n,) bool. Subjects whose vertices follow from curves of bones.
     """
 
     def __init__(self, count: int, transforms: Transforms, skins: Sequence[Skin]) -> None:
@@ -74,6 +89,10 @@ class SkinPoses:
         self.is_skinned: Bools = np.zeros(count, dtype=bool)
         # Matrices of all at the last times: those of boxes are the ones between which bones move.
         self._recent: deque[tuple[Floats, Singles]] = deque(maxlen=2)
+        # Meshes of the subjects whose triangles are wanted, and how far these may be from how Blender cuts
+        # faces.
+        self._meshes: dict[int, BentPoses] = {}
+        self._gaps = np.zeros(count)
         # By subject, of the boxes computed last.
         self._outermost = {skin.subject: RecentPoints() for skin in skins}
         self._transforms = transforms
@@ -103,9 +122,10 @@ class SkinPoses:
                 # Coordinate by coordinate, which is ten times as fast as a reduction over points.
                 matrix = matrices[skin.subject]
                 expected = matrix[:3, :3] @ vertices[skin.subject].T + matrix[:3, 3:]
-                count = expected.shape[1]
-                is_same = count == skin.points.count
+                is_same = expected.shape[1] == skin.vertices
                 if is_same:
+                    expected = expected if skin.used is None else expected[:, skin.used]
+                    count = expected.shape[1]
                     bones, rows = of_bones[places[0]], np.arange(0, count, max(1, count // _COMPARED))
                     low, high, _ = skin.points.boxes(bones[None])
                     found = np.concatenate([skin.points.positions(bones, rows), low, high])
@@ -115,6 +135,55 @@ class SkinPoses:
                 if not is_same:
                     differing.append(skin.subject)
         return differing
+
+    def following_cuts(self, times: Floats) -> Generator[None, None, list[int]]:
+        """Look at faces at increasing times (t,), in frames; yields after some of them.
+
+        Returns the subjects of which Blender may cut a face in another way than at first, which is not the
+        same surface. At these times, that is certain. A face that folds and unfolds between two of them is
+        not seen, like one before a jump.
+        """
+        refused = []
+        for skin in self._skins:
+            quads, is_refused = skin.quads, False
+            if quads is None or not quads.corners.size:
+                continue
+            subjects = np.full(len(times), skin.subject)
+            for begin in range(0, len(times), _LOOKED_AT):
+                chunk = slice(begin, begin + _LOOKED_AT)
+                for moments in self._moments(subjects[chunk], times[chunk]):
+                    matrices = self._limits(moments, is_before=False)
+                    for bones in matrices[moments.skins[0][-1]]:
+                        vertices = skin.points.vertices(bones)
+                        gap = quads.gaps(vertices, quads.unsure(vertices)).max(initial=0)
+                        self._gaps[skin.subject] = max(self._gaps[skin.subject], gap)
+                        is_refused |= bool(gap and gap > _CUT_GAP * length(np.ptp(vertices, axis=0)))
+                yield
+                if is_refused:
+                    refused.append(skin.subject)
+                    break
+        return refused
+
+    def set_meshes(self, first: Mapping[int, MeshBvh]) -> None:
+        """Let shapes be meshes: those of all skinned subjects when their trees were built."""
+        recent = RecentVertices()
+        self._meshes = {
+            skin.subject: BentPoses(first[skin.subject], skin.points, recent) for skin in self._skins
+        }
+
+    def shapes(self, subjects: Ints, times: Floats, is_before: bool = False) -> Skins | None:
+        """Shapes of those of `subjects` (m,) that are skinned, each at its own time (m,): see `boxes`."""
+        if not self._meshes:
+            return self.boxes(subjects, times, is_before)
+        rows = np.flatnonzero(self.is_skinned[subjects])
+        if not len(rows):
+            return None
+        nodes = np.empty(len(rows), dtype=object)
+        for moments in self._moments(subjects[rows], times[rows]):
+            matrices = self._limits(moments, is_before)
+            for skin, mine, _, of_row, places in moments.skins:
+                nodes[mine] = self._meshes[skin.subject].posed(matrices[places])[of_row]
+        return SkinMeshes(rows, nodes)
 
     def boxes(self, subjects: Ints, times: Floats, is_before: bool = False) -> SkinBoxes | None:
         """Boxes of those of `subjects` (m,) that are skinned, each at its own time (m,) in frames.
@@ -193,13 +262,18 @@ class SkinPoses:
         return result
 
     def deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
-        """Bound the deviation (m,) of the sides of boxes of skinned subjects (m,) from linear motion."""
+        """Bound the deviation (m,) from linear motion of skinned subjects (m,): of vertices, or of boxes."""
         result = np.empty(len(subjects))
         for moments in self._moments(subjects, np.stack([begin, end], axis=1)):
             hierarchy, values, moment_of, skins = moments
             chords = hierarchy_chords(self._transforms, hierarchy, *values[moment_of].T)
             for skin, mine, used, of_row, places in skins:
-                result[mine] = self._bounds(skin, chords.take(places.reshape(-1)), values[used])[of_row]
+                of_bones = chords.take(places.reshape(-1))
+                if self._meshes:
+                    found = point_deviations(skin.points.balls, of_bones) + self._gaps[skin.subject]
+                else:
+                    found = self._bounds(skin, of_bones, values[used])
+                result[mine] = found[of_row]
         return result
 
     def _bounds(self, skin: Skin, chords: TransformChords, values: Floats) -> Floats:

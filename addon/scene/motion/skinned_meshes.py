@@ -21,8 +21,9 @@ from ...core.skins.blended_points import BlendedPoints
 from ..blender.animated import VERTICES, changing
 from ..blender.frames import scene_by_uid
 from ..blender.instances import are_names_readable
-from ..blender.mesh_data import vertex_positions
+from ..blender.mesh_data import MeshFaces, vertex_positions
 from ..blender.parts.weights import GroupWeights, is_worth_a_scene, weights_of_meshes
+from .bent_faces import quads_to_check
 from .skin_poses import Skin, SkinPoses
 from .transform_curves import Key, TransformCurves
 
@@ -66,8 +67,13 @@ class BentMesh(NamedTuple):
 
 
 def _make_skin(
-    subject: int, rows: Ints, to_bones: Floats, weights: list[GroupWeights], points: Floats
-) -> Skin:
+    subject: int,
+    rows: Ints,
+    to_bones: Floats,
+    weights: list[GroupWeights],
+    points: Floats,
+    faces: MeshFaces | None,
+) -> Skin | None:
     """Make a skin with b bones that have a weight; its tree takes most of the time.
 
     rows : (b + 1,) int64. Indices of the bones in the transforms, and of the mesh's object.
@@ -75,6 +81,34 @@ def _make_skin(
         to its own.
     weights : list of GroupWeights, (b,)
     points : (n, 3) float64. Vertices.
+    faces : Faces of the mesh, if its triangles are wanted.
+    Returns None if Blender may cut faces in another way where bones bend the mesh, and which is not known.
+    """
+    count, used = len(points), None
+    if faces is not None:
+        used = np.unique(faces.corners).astype(np.int64)
+        place = np.full(count, -1)
+        place[used] = np.arange(len(used))
+        points, placed = points[used], [(place[group], of_bone) for group, of_bone in weights]
+        weights = [(group[group >= 0], of_bone[group >= 0]) for group, of_bone in placed]
+    carriers, places, carrying = _carried(to_bones, weights, points)
+    quads = None
+    if faces is not None and used is not None:
+        quads = quads_to_check(faces, used, carriers, points)
+        if quads is None:
+            return None
+    return Skin(subject, rows[carrying], BlendedPoints(*carriers, places, points), count, used, quads)
+
+
+def _carried(
+    to_bones: Floats, weights: list[GroupWeights], points: Floats
+) -> tuple[tuple[Ints, Floats], Floats, list[int]]:
+    """Find the bones that carry vertices (n, 3), with their shares, and the places of the vertices there.
+
+    Arguments are those of `_make_skin`.
+    Returns bones, shares : (n, j) int64 and float64.
+    Returns places : (n, j, 3) float64
+    Returns carrying : The bones, as rows of `to_bones`, that these are numbers of.
     """
     count, total = len(points), np.zeros(len(points))
     for group, of_bone in weights:
@@ -97,8 +131,7 @@ def _make_skin(
         bones[cell], shares[cell] = number, share
         places[cell] = points[group] @ matrix[:3, :3].T + matrix[:3, 3]
         filled[group] += 1
-    used = rows[[bone for bone, _, _ in carried]]
-    return Skin(subject, used, BlendedPoints(bones, shares, places, points))
+    return (bones, shares), places, [bone for bone, _, _ in carried]
 
 
 def _read_skins(
@@ -107,13 +140,15 @@ def _read_skins(
     transforms: Transforms,
     index_of: Mapping[Key, int],
     as_blocks: bool,
-) -> Iterator[Callable[[], Skin]]:
+    faces: Mapping[int, MeshFaces],
+) -> Iterator[Callable[[], Skin | None]]:
     """Read the vertices and weights of meshes, except those that a bone with unknown motion moves.
 
     objects : By their session_uids.
     transforms : Of the known objects and bones.
     index_of : Their indices, as `TransformCurves` has them.
     as_blocks : Whether to read weights as blocks, within a step of a job.
+    faces : Of the meshes whose triangles are wanted, by the indices of their subjects.
     Yields functions that make the skins.
     """
     # The vertex groups that move vertices: the bone of each, by its index.
@@ -138,7 +173,8 @@ def _read_skins(
         at_rest = [np.array(bone.matrix_local, dtype=np.float64) for bone in bones]
         to_bones = np.array([*(np.linalg.solve(matrix, in_armature) for matrix in at_rest), np.eye(4)])
         points = vertex_positions(objects[mesh.uid], "base").astype(np.float64)
-        yield partial(_make_skin, mesh.subject, np.array(rows), to_bones, list(used.values()), points)
+        read = np.array(rows), to_bones, list(used.values()), points
+        yield partial(_make_skin, mesh.subject, *read, faces.get(mesh.subject))
 
 
 def _place_in_armature(transforms: Transforms, row: int, armature: int) -> Floats | None:
@@ -164,7 +200,11 @@ _VERTICES_PER_STEP = 1 << 17
 
 
 def read_skin_poses(
-    scene_uid: int, uids: Ints, is_candidate: Bools, times: tuple[float, float]
+    scene_uid: int,
+    uids: Ints,
+    is_candidate: Bools,
+    times: tuple[float, float],
+    faces: Mapping[int, MeshFaces],
 ) -> Generator[None, None, SkinPoses | None]:
     """Read the skins of those subjects that have one; yields between steps, so that windows respond.
 
@@ -175,6 +215,7 @@ def read_skin_poses(
     is_candidate : (n,) bool. Subjects that are whole objects whose mesh, as its modifiers change it, may
         deform.
     times : (float, float). First and last time at which they must be known, in frames.
+    faces : Of subjects whose triangles are wanted, as they are cut at first; empty if boxes are.
     """
     known, bent, objects = TransformCurves(), list[BentMesh](), dict[int, bpy.types.Object]()
     for subject in np.flatnonzero(is_candidate).tolist():
@@ -205,11 +246,13 @@ def read_skin_poses(
             and {each.uid, each.armature} <= objects.keys()
             and bending_armature(objects[each.uid]) == objects[each.armature]
         ]
-        makers = list(_read_skins(meshes, objects, transforms, known.index_of, as_blocks))
+        makers = list(_read_skins(meshes, objects, transforms, known.index_of, as_blocks, faces))
         # As above.
         objects = {}
         yield
         for make in makers:
-            skins.append(make())
+            skin = make()
+            if skin is not None:
+                skins.append(skin)
             yield
     return SkinPoses(len(uids), transforms, skins) if bent else None
