@@ -202,8 +202,9 @@ SHAPES_OF_PARTS: frozenset[DrawnShape] = frozenset({"spheres", "compound"})
 SHAPES_OF_TRIANGLES: frozenset[DrawnShape] = SHAPES_OF_PARTS | {"mesh"}
 """Shapes that need the triangles of an object."""
 
-OBSTACLE_SHAPES: tuple[ShapeName, ...] = tuple(
-    name for name in SCANNED_SHAPES if SHAPE_KINDS[name].fitted_as is Sphere
+OBSTACLE_SHAPES: tuple[ShapeName, ...] = (
+    *(name for name in SCANNED_SHAPES if SHAPE_KINDS[name].fitted_as is Sphere),
+    "mesh",
 )
 """Shapes that a contact scan can test against the triangles of obstacles; the default first."""
 

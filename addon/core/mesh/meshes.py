@@ -272,6 +272,7 @@ class PosedNodes(Table):
     linear : (m, 3, 3) float64, and offset : (m, 3) float64. The matrices.
     stretch : (m,) float64. Largest factor by which each scales a length.
     one_sided : (m,) bool. Meshes whose triangles do not touch what is behind them.
+    is_mirrored : (m,) bool. Those whose corners are in reverse order, so that their front stays in front.
     """
 
     root: Ints
@@ -281,6 +282,7 @@ class PosedNodes(Table):
     offset: Floats
     stretch: Floats
     one_sided: Bools
+    is_mirrored: Bools
 
 
 class MovingNodes(NamedTuple):
@@ -363,6 +365,8 @@ class MovingNodes(NamedTuple):
     def _local_corners(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
         """Corners (n, 3, 3) of triangles that are nodes (n,), before the matrices."""
         triangle = self.pool.triangles[self.pool.first_triangle[nodes.tree[row] + node]]
+        if nodes.is_mirrored.any():
+            triangle = np.where(nodes.is_mirrored[row, None], triangle[:, ::-1], triangle)
         return np.asarray(self.pool.points[triangle + nodes.vertex[row, None]], dtype=np.float64)
 
     def near_distance(self, row: Ints, node: Ints) -> Floats:
@@ -443,8 +447,11 @@ def moving_nodes(a: tuple[Meshes, Meshes], b: tuple[Meshes, Meshes]) -> tuple[Mo
         root, tree, vertex = pool.roots[kind], pool.trees[kind], pool.vertices[kind]
         linear = np.ascontiguousarray(meshes.matrix[:, :3, :3])
         stretch = np.asarray(largest_singular_value(linear))
-        offset = meshes.matrix[:, :3, 3]
-        posed.append(PosedNodes(root, tree, vertex, linear, offset, stretch, one_sided[kind]))
+        sides = one_sided[kind], one_sided[kind]
+        if one_sided.any():
+            # At the end as at the start.
+            sides = sides[0], posed[-1].is_mirrored if place % 2 else sides[0] & (np.linalg.det(linear) < 0)
+        posed.append(PosedNodes(root, tree, vertex, linear, meshes.matrix[:, :3, 3], stretch, *sides))
     return MovingNodes(pool, posed[0], posed[1]), MovingNodes(pool, posed[2], posed[3])
 
 

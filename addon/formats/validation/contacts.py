@@ -66,8 +66,8 @@ def _side_problems(pair: Mapping[str, Any], ids: Collection[str], path: str) -> 
 def _interval_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
     if contact.get("obstacle", contact["a"]) not in (contact["a"], contact["b"]):
         yield f"{path}.obstacle: is neither a nor b"
-    if "obstacle" in contact and contact["shape"] not in ("sphere", "spheres"):
-        yield f"{path}.obstacle: obstacles are tested against sphere or spheres, not {contact['shape']}"
+    if "obstacle" in contact and contact["shape"] not in ("sphere", "spheres", "mesh"):
+        yield f"{path}.obstacle: obstacles are tested against spheres and meshes, not {contact['shape']}"
     intervals, first = contact["intervals"], contact["first"]
     if any(span["start"] > span["end"] for span in intervals):
         yield f"{path}.intervals: start > end"

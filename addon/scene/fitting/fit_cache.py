@@ -115,6 +115,7 @@ class FitCache:
     lines : Axes of capsules and cylinders that were found, or are set before the first fit, by subject.
     padding : (n,) float64. With a negative one, the shape of a subject may vanish.
     is_along_world : (n,) bool. Subjects whose shapes do not turn with them.
+    is_mesh : (n,) bool. Subjects whose shapes are their triangles.
     in_own_frames : Whether `shapes_at` returns shapes in the frames of the subjects, as `local` ones of
         documents: world matrices without scale and shear. All vertices are inside, but for rounding errors of
         1e-12 of their distance from the origin.
@@ -146,6 +147,7 @@ class FitCache:
         # Spheres of parts are fitted each by itself, boxes of parts along axes that they share with others.
         self._has_leaves = groups is not None and not has_rotation
         self.is_along_world = np.full(count, self._columns.kind is Aabb)
+        self.is_mesh: Bools = np.full(count, shape == "mesh")
         if groups is None and has_rotation:
             self.is_along_world[:] = [each.axes == "world" for each in settings]
         self.groups = dict(enumerate(groups or ()))
@@ -520,7 +522,6 @@ def new_fits(
     shape: DrawnShape,
     settings: FitSettings | Sequence[FitSettings],
     groups: Sequence[PartVertices] | None,
-    without: Ints,
 ) -> FitCache:
     """Make room for the fits of `count` subjects, to other shapes than their meshes.
 
@@ -529,7 +530,6 @@ def new_fits(
     settings : Settings of all subjects, or of each. Oriented boxes have the subjects' own axes unless
         "world".
     groups : Parts of each subject, for sphere trees and compounds.
-    without : (k,) int. Subjects that get no shape.
     Raises ValueError: for a kind of shape that is unknown, or that can neither be scanned nor shown.
     """
     each = [settings] * count if isinstance(settings, FitSettings) else list(settings)
@@ -538,10 +538,7 @@ def new_fits(
         raise ValueError(f"shape {shape!r} can neither be scanned nor shown")
     counts = np.ones(count, dtype=np.int64)
     if kind is Aabb:
-        boxes = WorldBoxes(shape, each, None, counts)
-        boxes.owners = np.delete(boxes.owners, without)
-        return boxes
+        return WorldBoxes(shape, each, None, counts)
     if groups is not None:
         counts[:] = [len(parts.offsets) - 1 for parts in groups]
-    counts[without] = 0
     return FitCache(shape, each, groups, counts)

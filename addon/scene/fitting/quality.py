@@ -90,7 +90,7 @@ def measure_fit(
         geometry = Geometry(np.concatenate([each.enclosing_points for each in overrides]), matrix)
     fitted = []
     for name in (*plain_shapes(shapes, settings), *(name for name in AXIAL_SHAPES if name in shapes)):
-        fits = new_fits(1, name, settings, None, np.empty(0, dtype=np.int64))
+        fits = new_fits(1, name, settings, None)
         errors = {} if reason else fits.fit([0], [geometry])
         if not (reason or errors):
             shape, errors = fits.shapes_at(np.array([0]), matrix[None])

@@ -43,9 +43,9 @@ from ..blender.private_scene import (
 )
 from ..errors import SceneError
 from ..fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
+from ..fitting.mesh_fits import Obstacles
 from ..fitting.parts import split_pieces
 from ..motion.frame_reader import FrameReader
-from ..motion.obstacles import MeshObstacles
 from ..motion.scan_records import ScanShare, has_sections, identity_of, refusal_of
 from ..motion.scene_motion import SceneMotion
 from ..settings import (
@@ -119,7 +119,7 @@ class ContactJob:
             text = "clearance {clearance:g}: must be a length of 0 or more"
             raise SceneError(message(text, clearance=settings.clearance))
         if settings.obstacles and settings.shape not in OBSTACLE_SHAPES:
-            text = "obstacles {obstacles!r}: need spheres or sphere trees as the shape"
+            text = "obstacles {obstacles!r}: need meshes, spheres or sphere trees as the shape"
             raise SceneError(message(text, obstacles=", ".join(settings.obstacles)))
         self.progress = JobProgress()
         # Progress before the first sample.
@@ -161,7 +161,7 @@ class ContactJob:
     def prepare(self) -> Generator[Progress, None, tuple[PreparedScan, Motion | Sampler, list[float]]]:
         """Read the scene at its first frame, choose the sources of motion; return what is scanned, and when.
 
-        Motion that is certain needs no samples, but in the spaces of obstacles.
+        Motion that is certain needs no samples.
         """
         home, times = playhead(scene_by_uid(self.uid)), self.times
         prepared = yield from self._prepare_first_frame()
@@ -176,7 +176,7 @@ class ContactJob:
         if len(times) > 1 and not motion.is_known and motion.refinable.all():
             times = sorted([*times, *turning_times(bpy.context.evaluated_depsgraph_get(), times)])
         times = motion.with_switches(times)
-        if motion.certain is None or not motion.is_certain or prepared.settings.obstacles:
+        if motion.certain is None or not motion.is_certain:
             return prepared, motion, times
         return prepared, motion.certain, times
 
@@ -211,7 +211,6 @@ class ContactJob:
         if self.late:
             bounds = replace(bounds, subjects=subjects, objects=[*bounded, *self._late_objects])
         yield begun
-        obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
         if settings.shape == "compound":
             for share in split_pieces(reader.first_geometries().values(), settings.fit):
                 yield begun._replace(part=share)
@@ -222,7 +221,7 @@ class ContactJob:
             selection,
             settings.shape,
             settings.fit,
-            obstacles,
+            Obstacles(is_obstacle, settings.one_sided),
             self._late_readers,
         )
         # Everything about the scene has been read: it may be deleted after this yield.
@@ -235,7 +234,6 @@ class ContactJob:
             clearance=settings.clearance,
             motion=settings.motion,
             owners=motion.owners,
-            obstacles=obstacles.for_scan,
         )
         return PreparedScan(bounds, motion, scan, bool(subjects) or motion.may_have_late_instances)
 
@@ -250,7 +248,7 @@ class ContactJob:
         if settings.shape not in SHAPES_OF_TRIANGLES:
             mask = NamePatterns(scene_by_uid(self.uid), found).mask("obstacles", settings.obstacles)
             with_triangles = frozenset(np.flatnonzero(mask).tolist())
-        reader = FrameReader(found, fit, with_triangles, settings.shape == "mesh")
+        reader = FrameReader(found, fit, with_triangles, settings.shape == "mesh" or bool(settings.obstacles))
         reader.read_first(bpy.context.evaluated_depsgraph_get())
         yield self._begun
         fitting = fit_bounds(reader.shared, found, shapes, skipped)
@@ -350,7 +348,7 @@ class ContactJob:
             report,
             ids,
             motion.shape,
-            frozenset(ids[obstacle.subject] for obstacle in prepared.settings.obstacles),
+            frozenset(ids[index] for index in np.flatnonzero(motion.obstacles.mask).tolist()),
             clearance=self.settings.clearance,
         )
         played = motion.sources.reasons if is_adaptive else {}

@@ -12,10 +12,9 @@ from typing import Any, TypeAlias
 import bpy
 import numpy as np
 
-from ...core import Meshes, Progress, Sample, Shape, TriangleMesh, separation
+from ...core import Meshes, Progress, Sample, Shape, separation
 from ...core.distance.mesh_depth import separations_by_depth
 from ...core.messages import message
-from ...core.motion.motion import ObstacleSpace
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.sweep.interpolation import at
 from ...formats.wording import valid_text
@@ -24,7 +23,7 @@ from ..blender.frames import advance_to, playhead, preserve_frame, require_activ
 from ..blender.instances import name_of
 from ..blender.private_scene import without_private_scenes
 from ..errors import SceneError
-from ..motion.obstacles import MeshObstacles
+from ..fitting.mesh_fits import Obstacles
 from ..motion.scene_motion import SceneMotion
 from ..settings import ContactSettings, Selection
 from .contacts import choose_sources
@@ -86,7 +85,7 @@ def separation_over_time(
         advance_to(scene, frames[0], Simulations.of(scene), None)
         obstacles_of_scan = result.scanned.obstacles if result.scanned else frozenset()
         is_obstacle = np.array([subject.id in obstacles_of_scan for subject in subjects])
-        obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
+        obstacles = Obstacles(is_obstacle, settings.one_sided)
         selection = Selection(patterns=tuple(subject.name for subject in subjects))
         motion = SceneMotion(scene, subjects, selection, settings.shape, settings.fit, obstacles)
         begun = Progress(0, len(frames), frames[0])
@@ -97,7 +96,7 @@ def separation_over_time(
         for done, time in enumerate(times):
             motion.record(time)
             yield Progress(done + 1, len(times), time)
-        pair_shapes = _pair_shapes(motion.recorded(), motion, obstacles)
+        pair_shapes = _pair_shapes(motion.recorded(), motion)
     found = np.array(times)
     if not is_sampled and between:
         found = np.array(sorted({*frames, *between}))
@@ -131,22 +130,16 @@ def times_near_contacts(result: Result, pair: tuple[int, int], frames: Sequence[
     return sorted(time for time in times if frames[0] <= time <= frames[-1])
 
 
-_PairShapes: TypeAlias = tuple[Shape, Shape | TriangleMesh, Bools]
-"""Shapes of two subjects at each of t times, (t, n) and (t, m), and whether both are there (t,).
-
-The second may be a mesh, which is at rest, and the first ones are in its space then.
-"""
+_PairShapes: TypeAlias = tuple[Shape, Shape, Bools]
+"""Shapes of two subjects at each of t times, (t, n) and (t, m), and whether both are there (t,)."""
 
 
-def _pair_shapes(sample: Sample, motion: SceneMotion, obstacles: MeshObstacles) -> _PairShapes:
+def _pair_shapes(sample: Sample, motion: SceneMotion) -> _PairShapes:
     """Divide a sample of several times into both subjects."""
     shapes = sample.shapes
     is_present: Bools = np.ones(shapes.shape[0], dtype=bool)
     if sample.present is not None:
         is_present = np.logical_and.reduce(sample.present, axis=1)
-    if meshes := obstacles.for_scan:
-        local = ObstacleSpace(0, meshes[0]).to_local(sample, None).shapes
-        return local[:, :-1], meshes[0].mesh, is_present
     owners: Ints = np.arange(2) if motion.owners is None else motion.owners
     return shapes[:, np.flatnonzero(owners == 0)], shapes[:, np.flatnonzero(owners == 1)], is_present
 
@@ -159,9 +152,7 @@ def _interpolated(pair: _PairShapes, times: Floats, wanted: Floats) -> _PairShap
     part = (wanted - times[row]) / np.where(after > row, times[after] - times[row], 1.0)
     # A subject that appears at a frame is not there before it.
     are_there = (is_present[row] | (part == 1)) & (is_present[after] | (part == 0))
-    if not isinstance(b, TriangleMesh):
-        b = at(b[row], b[after], part[:, None])
-    return at(a[row], a[after], part[:, None]), b, are_there
+    return at(a[row], a[after], part[:, None]), at(b[row], b[after], part[:, None]), are_there
 
 
 def _separations(pair: _PairShapes) -> Floats:
@@ -169,17 +160,19 @@ def _separations(pair: _PairShapes) -> Floats:
     a: Any
     b: Any
     a, b, is_present = pair
-    count, count_a = a.shape
-    count_b = 1 if isinstance(b, TriangleMesh) else b.shape[1]
+    (count, count_a), count_b = a.shape, b.shape[1]
     values, size = np.full(count, np.nan), max(_MOST_PAIRS // max(count_a * count_b, 1), 1)
     for begin in range(0, count if count_a * count_b else 0, size):
         part = slice(begin, begin + size)
-        other = b if isinstance(b, TriangleMesh) else b[part].reshaped((-1, 1, count_b))
-        if isinstance(a, Meshes) and isinstance(b, Meshes):
-            every = np.full(len(values[part]), np.inf)
-            values[part] = separations_by_depth(a[part].reshaped((-1,)), b[part].reshaped((-1,)), every)
+        one, other = a[part].reshaped((-1, count_a, 1)), b[part].reshaped((-1, 1, count_b))
+        if isinstance(a, Meshes):
+            batch = len(values[part]), count_a, count_b
+            first, second = (each.broadcast_to(batch).reshaped((-1,)) for each in (one, other))
+            cutoff = np.full(len(first.margin), np.inf)
+            found = separations_by_depth(first, second, cutoff).reshape(batch)
         else:
-            values[part] = separation(a[part].reshaped((-1, count_a, 1)), other).min(axis=(1, 2))
+            found = separation(one, other)
+        values[part] = found.min(axis=(1, 2))
     values[~is_present] = np.nan
     return values
 

@@ -451,7 +451,7 @@ class LiveSubjects:
             if kind != name:
                 # As in a scan, one box along the axes of its object makes all boxes oriented ones.
                 settings = list(map(along_world_by_default, settings))
-            fits = new_fits(len(self._indices), kind, settings, parts, np.empty(0, dtype=np.int64))
+            fits = new_fits(len(self._indices), kind, settings, parts)
             for index in self._bones:
                 if settings[index].modifiers == "evaluated":
                     fits.lines[index] = Line(ALONG_BONE)

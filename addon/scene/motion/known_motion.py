@@ -117,19 +117,6 @@ class CurvePoses:
         """Matrices of known subjects (m,) at both ends of intervals, and bounds in between."""
         return transform_chords(self.transforms, self.rows[subjects], begin, end)
 
-    def stay(self, subjects: Ints, matrices: Floats, begin: float, end: float) -> Bools:
-        """Mask (m,) of subjects (m,) that are known to have matrices (m, 4, 4) from `begin` to `end`."""
-        is_at_rest = self.is_known[subjects]
-        known, expected = subjects[is_at_rest], matrices[is_at_rest]
-        begins, ends = np.full(len(known), begin), np.full(len(known), end)
-        is_still = (self.matrices(begins, known) == expected).all(axis=(1, 2))
-        if begin < end:
-            chords = self.chords(known, begins, ends)
-            is_still &= (chords.begin == chords.end).all(axis=(1, 2))
-            is_still &= (chords.offset == 0) & (chords.linear == 0) & (self.next_jumps(known, begins) > end)
-        is_at_rest[is_at_rest] = is_still
-        return is_at_rest
-
     def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:
         """First time (m,) after `begin` (m,) at which known subjects (m,) jump; inf for none."""
         jumps = self._jumps.next_after(self.rows[subjects], begin)
@@ -195,7 +182,6 @@ class KnownShapes:
     """Shapes (N,) of subjects (n,), some of which follow curves. Implements `core.Motion`.
 
     is_certain : (N,) bool. Shapes of the subjects that do, and can be bounded.
-    rests : (o,) bool. Obstacles that stay where they are.
     costs, grain : (N,) float64
     """
 
@@ -205,12 +191,10 @@ class KnownShapes:
         fits: FitCache,
         shape: ShapeName,
         is_eligible: Bools,
-        rests: Bools,
         span: tuple[float, float],
     ) -> None:
         """Find the known subjects among those that are eligible (n,); some subjects follow curves.
 
-        rests : (o,) obstacles that stay where they are
         span : first and last time
         """
         self._poses = poses
@@ -222,9 +206,10 @@ class KnownShapes:
         shrinks = fits.padding < 0
         # A box along the axes is fitted to the vertices at each time, and triangles follow any matrix; other
         # shapes are moved and turned.
-        if kind.fitted_as not in (Aabb, Meshes):
+        if kind.fitted_as is not Aabb:
             can_turn = ~fits.is_along_world | self._only_moves
-            is_known &= transforms.keeps_form()[poses.rows] & fits.has_orientation & can_turn
+            is_moved = transforms.keeps_form()[poses.rows] & fits.has_orientation & can_turn
+            is_known &= is_moved | fits.is_mesh
         # Where numbers are too large for a scan, samples are without a subject, and say so.
         known, ends = np.flatnonzero(is_known), np.broadcast_to(np.array(span)[:, None], (2, len(is_known)))
         if span[0] < span[1]:
@@ -238,7 +223,6 @@ class KnownShapes:
         if len(small):
             _, errors = fits.shapes_at(small, poses.matrices(np.zeros(len(small)), small))
             is_known[list(errors)] = False
-        self.rests = rests
         reach, vertex_counts = fits.reach_and_counts()
         self._owner_of_part, self._fit_of_part, self._reach = fits.owners, fits.by_part(), reach
         self.is_certain: Bools = is_known[fits.owners]

@@ -29,7 +29,6 @@ from ..subjects.reader import NO_TRIANGLES, SubjectGeometry, SubjectReader, in_b
 from ..subjects.subject import Subject
 from .frame_reader import FrameReader
 from .known_motion import CurvePoses
-from .obstacles import MeshObstacles
 from .pose_sources import PoseSources
 from .scan_records import Skip
 from .scene_motion import SceneMotion
@@ -263,10 +262,9 @@ class SceneBounds:
         with_own_frames : whether n more bounds follow, those of the subjects in their own frames
         with_tracks : whether the bounds at frames are kept for tracks
         """
-        none = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
         # Boxes are along the world's axes, whatever axes a contact scan would use.
         along_world = [subject._replace(axes="checked") for subject in subjects]
-        self._boxes = boxes = SceneMotion(scene, along_world, selection, "aabb", fit, none)
+        self._boxes = boxes = SceneMotion(scene, along_world, selection, "aabb", fit)
         # Motions of boxes and of spheres: of n bounds in the world, maybe of n in their own frames.
         self._motions = [boxes, boxes.with_shape("sphere")]
         if with_own_frames:

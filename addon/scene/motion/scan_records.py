@@ -132,7 +132,7 @@ class ScanShare(NamedTuple):
     share_count: int
     identity: str
     refusal: str = ""
-    records: tuple[PairCache, ...] | None = None
+    records: PairCache | None = None
     skips: tuple[SkipEvent, ...] = ()
     times: tuple[float, ...] = ()
     played: Mapping[int, str] = MappingProxyType({})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Container, Generator, Mapping, Sequence
 from copy import copy, deepcopy
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from ...core import Sample, Shape
 from ...core.curves.keyframes import NEAR_KEY
-from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.progress import run_to_end
 from ...core.scan.report import PairContacts
@@ -22,11 +21,11 @@ from ..blender.instances import InstanceKey, full_name_of
 from ..blender.mesh_data import Geometry
 from ..blender.object_settings import object_padding
 from ..blender.parts.mesh_parts import ALONG_BONE
-from ..errors import SceneError, describe_error
+from ..errors import describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import Errors, FitCache, new_fits
 from ..fitting.fit_columns import Line
-from ..fitting.mesh_fits import MeshFits
+from ..fitting.mesh_fits import BallFits, MeshFits, Obstacles
 from ..fitting.parts import TreeVertices, part_vertices
 from ..settings import SHAPES_OF_PARTS, SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.reader import SubjectGeometry
@@ -34,7 +33,6 @@ from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
 from .frame_reader import FrameReader, Reading
 from .known_motion import MAX_COORDINATE, KnownShapes, axes_turn
-from .obstacles import MeshObstacles
 from .pose_sources import PoseSources
 from .scan_records import Skip, SkipLog
 from .skin_poses import SkinPoses
@@ -63,6 +61,7 @@ class SceneMotion:
     reader : Reader of the subjects.
     sources : Sources of the subjects' poses.
     skips : Log of the subjects that samples are without.
+    obstacles : Subjects that are meshes whatever the shape is.
     arrived : Instances that have appeared in samples since it was emptied, and would have been subjects.
     last : What was read at the last frame that was sampled.
     """
@@ -74,7 +73,7 @@ class SceneMotion:
         selection: Selection,
         shape: ShapeName,
         settings: FitSettings,
-        obstacles: MeshObstacles,
+        obstacles: Obstacles | None = None,
         late: Sequence[FrameReader] = (),
     ) -> None:
         """Read all subjects as they are now.
@@ -84,16 +83,15 @@ class SceneMotion:
         selection : Objects that match it, but appear later, are reported as skipped.
         shape : Requested shape. With boxes along objects' own axes, all are oriented boxes.
         settings : For subjects without settings of their own.
-        obstacles : Gets the meshes of the subjects that are obstacles.
+        obstacles : Among the subjects, which are meshes whatever the shape is: none by default.
         late : The last subjects, which appear after the first frame, read at that time.
-        Raises SceneError: for an obstacle without faces.
         """
-        self._obstacles = obstacles
         self._in_own_frames = False
         self._scene_uid = scene.session_uid
         reader: FrameReader | None = None
         if isinstance(subjects, FrameReader):
             reader, subjects = subjects, subjects.subjects
+        self.obstacles = obstacles or Obstacles(np.full(len(subjects), False))
         self.shape, self._settings = resolve_scanned_shape(
             shape, {subject.axes for subject in subjects}, settings
         )
@@ -102,8 +100,9 @@ class SceneMotion:
         self._simulations = Simulations.of(scene)
         depsgraph = bpy.context.evaluated_depsgraph_get()
         if reader is None:
-            with_triangles = range(len(subjects)) if self.shape in SHAPES_OF_TRIANGLES else obstacles.slots
-            reader = FrameReader(subjects, self._settings, with_triangles, self.shape == "mesh")
+            meshes = frozenset(np.flatnonzero(self.obstacles.mask | (self.shape == "mesh")).tolist())
+            wanted: Container[int] = range(len(subjects)) if self.shape in SHAPES_OF_TRIANGLES else meshes
+            reader = FrameReader(subjects, self._settings, wanted, bool(meshes))
             reader.read_first(depsgraph)
         self.reader = reader
         unfitted = reader.first_geometries()
@@ -128,18 +127,6 @@ class SceneMotion:
         )
         reader.needs_walk |= self.may_have_late_instances
         self.skips.known |= reader.unknown_keys
-        for index in obstacles.indices.tolist():
-            subject = subjects[index]
-            if subject.override:
-                raise SceneError(
-                    message(
-                        "obstacle {name!r}: has a custom shape, which has no faces: remove it first",
-                        name=subject.name,
-                    )
-                )
-            if index in self._unfitted:
-                source = self._unfitted.pop(index)
-                obstacles.set_mesh(index, source.geometry, source.triangles)
         # A scene whose cache is being filled cannot be evaluated back and forth.
         self.is_divisible = self._simulations.first_frame is None
         self.refinable: Bools = self.is_divisible & ~reader.is_simulated(self._simulations)
@@ -184,20 +171,24 @@ class SceneMotion:
         settings = [self._settings] * count
         for index, source in self._unfitted.items():
             settings[index] = source.fit
+        is_mesh = self.obstacles.mask | (self.shape == "mesh")
+        deforms = self.reader.may_deform.copy()
+        deforms[list(self.reader.merged)] = True
+        meshes = MeshFits(settings, deforms, self.obstacles)
+        for index, source in self._unfitted.items():
+            if is_mesh[index] and self.reader.subjects[index].override is None:
+                meshes.set_triangles(index, source.points, source.triangles, None)
         if self.shape == "mesh":
-            deforms = self.reader.may_deform.copy()
-            deforms[list(self.reader.merged)] = True
-            meshes = MeshFits(settings, self._obstacles.indices, deforms)
-            for index, source in self._unfitted.items():
-                if self.reader.subjects[index].override is None:
-                    meshes.set_triangles(index, source.points, source.triangles, None)
             return meshes
         parts: list[PartVertices] | None = None
         if self.shape in SHAPES_OF_PARTS:
             parts = [NO_PARTS] * count
             for index, source in self._unfitted.items():
-                parts[index] = part_vertices(self.shape, source, self.reader.of_triangle.get(index))
-        return new_fits(count, self.shape, settings, parts, self._obstacles.indices)
+                if not is_mesh[index]:
+                    parts[index] = part_vertices(self.shape, source, self.reader.of_triangle.get(index))
+        if is_mesh.any():
+            return BallFits(self.shape, settings, parts, meshes)
+        return new_fits(count, self.shape, settings, parts)
 
     def with_shape(self, shape: ShapeName, in_own_frames: bool = False) -> SceneMotion:
         """Motion of the same subjects with a shape that needs no triangles, before anything is fitted.
@@ -239,19 +230,14 @@ class SceneMotion:
         has_mesh = np.array([subject.override is None for subject in reader.subjects], dtype=bool)
         # While some cannot be sampled between frames, others must not appear there.
         is_steady = np.ones(len(self._all), dtype=bool) if self.refinable.all() else ~curves.is_switched
-        solid = self._obstacles.indices
-        rests: Bools = np.ones(len(solid), dtype=bool)
-        if len(solid):
-            rests = curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1]) & is_steady[solid]
-        self.certain = KnownShapes(
-            curves, self._fits, self.shape, has_mesh & is_steady, rests, (times[0], times[-1])
-        )
+        span = times[0], times[-1]
+        self.certain = KnownShapes(curves, self._fits, self.shape, has_mesh & is_steady, span)
         self._cost = max(self._cost, self.certain.costs.sum())
         if curves.skins is not None and curves.is_skinned.any():
             self._skins, self._cost = curves.skins, _MOST_SHAPES
             if isinstance(self._fits, MeshFits):
                 self._skins.set_meshes(self._fits.first_meshes(np.flatnonzero(curves.is_skinned)))
-        self.is_known = bool(self.certain.is_certain.all() and rests.all())
+        self.is_known = bool(self.certain.is_certain.all())
         self.is_certain = self.is_known and not self.sources.is_played
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
@@ -298,9 +284,10 @@ class SceneMotion:
         sources = dict(self._unfitted)
         yield from self.fitting()
         subjects = np.array(sorted(sources), dtype=np.int64)
-        subjects = subjects[self._fits.is_fitted[subjects]]
+        subjects = subjects[self._fits.is_fitted[subjects] & ~self.obstacles.mask[subjects]]
         matrices = np.array([sources[index].geometry.matrix for index in subjects.tolist()]).reshape(-1, 4, 4)
-        shapes, errors = self._fits.shapes_at(subjects, matrices)
+        # Not as balls.
+        shapes, errors = FitCache.shapes_at(self._fits, subjects, matrices)
         owners = self._fits.owners[np.isin(self._fits.owners, subjects)]
         kept = ~np.isin(owners, list(errors))
         trees: dict[int, TreeVertices] = {}
@@ -317,7 +304,6 @@ class SceneMotion:
         """See `Sampler`: subjects that may deform are fitted again at the next sample of each."""
         subjects = self.reader
         deforming = {*np.flatnonzero(subjects.may_deform).tolist(), *subjects.merged}
-        deforming -= self._obstacles.slots.keys()
         subjects.faces = dict(self._kept_faces)
         self._fits.restart(deforming)
         self.last = self._compared = None
@@ -381,14 +367,14 @@ class SceneMotion:
 
     def _sample_frame(self, reading: Reading, moved: Bools) -> Sample:
         """Compute the shapes of all subjects as they were read; notes which are skipped."""
-        shapes, present, poses, skips = self._shapes_of(self._all, reading)
+        shapes, present, skips = self._shapes_of(self._all, reading)
         absent = np.flatnonzero(~(present | self._was_absent))
         if len(absent):
             self._was_absent |= ~present
             skips += [Skip(index, reading.time, None) for index in absent.tolist()]
         if skips:
             self.skips.log(skips)
-        return Sample(shapes, present, poses, moved)
+        return Sample(shapes, present, moved)
 
     def _flush(self) -> None:
         """Compute the shapes of all recorded frames by the current fits: together if they may be."""
@@ -419,25 +405,24 @@ class SceneMotion:
     def sample_between(
         self, time: float, subjects: Ints, shapes: Ints | None = None, reading: Reading | None = None
     ) -> Sample:
-        """Sample `subjects` (m,), and the poses of all obstacles, at any time.
+        """Sample sorted `subjects` (m,) at any time.
 
         shapes : (k,) those that are wanted; all parts of the subjects without them
         reading : of the subjects at that time, by a motion of the same ones; without one they are read
         """
-        every = np.union1d(subjects, self._obstacles.indices)
-        parts, is_wanted = np.flatnonzero(np.isin(self._fits.owners, every)), None
+        parts, is_wanted = np.flatnonzero(np.isin(self._fits.owners, subjects)), None
         # A subject is absent as soon as one of its parts vanishes.
         if shapes is not None and not (self._fits.padding < 0).any():
             is_wanted = np.zeros(len(self._fits.owners), dtype=bool)
             is_wanted[shapes] = True
-        reading = reading or self.sources.read(time, every)
+        reading = reading or self.sources.read(time, subjects)
         self._fit_changed(reading, is_wanted)
-        found, present, poses, skips = self._shapes_of(every, reading)
+        found, present, skips = self._shapes_of(subjects, reading)
         if skips:
             self.skips.log(skips)
         if shapes is not None:
             found, parts = found[np.searchsorted(parts, shapes)], shapes
-        return Sample(found, present[np.searchsorted(every, self._fits.owners[parts])], poses)
+        return Sample(found, present[np.searchsorted(subjects, self._fits.owners[parts])])
 
     def sample_parts(self, time: float, subjects: Ints, shapes: Ints) -> Sample:
         """See `Sampler`: subjects that changed are fitted again at these shapes alone."""
@@ -445,11 +430,9 @@ class SceneMotion:
 
     def find_present(self, time: float, subjects: Ints) -> Bools:
         """See `Sampler`: which sorted `subjects` (m,) are shown at any time, and have a shape."""
-        every = np.union1d(subjects, self._obstacles.indices)
-        reading = self.sources.read(time, every)
+        reading = self.sources.read(time, subjects)
         self._fit_changed(reading, None)
-        _, present, _, _ = self._shapes_of(every, reading)
-        return np.asarray(present[np.searchsorted(every, subjects)])
+        return self._shapes_of(subjects, reading)[1]
 
     def _moved(self, frames: list[tuple[Reading, list[int]]]) -> Bools:
         """Mask (t, n) of subjects that differ from the frame before, and note which have rotated.
@@ -480,7 +463,6 @@ class SceneMotion:
         """Fit subjects again whose vertices have changed, and note what has come.
 
         is_wanted : (N,) mask of the shapes that are fitted; all without one
-        Raises SceneError: for an obstacle that has changed.
         """
         if self._unfitted:
             run_to_end(self.fitting())
@@ -499,9 +481,7 @@ class SceneMotion:
             if self._skins is not None and self._skins.is_skinned[subject]:
                 # Its vertices follow from its bones, also where the scene is played.
                 continue
-            if subject in self._obstacles.slots:
-                self._obstacles.require_unchanged(subject, geometry.points, faces is None, reading.time)
-            elif faces is not None or not self._fits.is_fitted_to(subject, geometry.points):
+            if faces is not None or not self._fits.is_fitted_to(subject, geometry.points):
                 refits[subject] = geometry
         if refits:
             self._flush()
@@ -513,11 +493,10 @@ class SceneMotion:
                 Skip(subject, reading.time, describe_error(error)) for subject, error in errors.items()
             )
 
-    def _shapes_of(self, subjects: Ints, reading: Reading) -> tuple[Any, Bools, Floats | None, list[Skip]]:
-        """Compute the shapes of sorted `subjects` (m,), all obstacles included, as they were read.
+    def _shapes_of(self, subjects: Ints, reading: Reading) -> tuple[Any, Bools, list[Skip]]:
+        """Compute the shapes of sorted `subjects` (m,) as they were read.
 
-        Returns the shapes, without any of obstacles; which subjects are present (m,); the poses of obstacles;
-        and the subjects that are skipped.
+        Also returns which subjects are present (m,), and those that are skipped.
         """
         time, present = reading.time, reading.present.copy()
         matrices = np.where(present[:, None, None], reading.matrices, np.eye(4))
@@ -526,20 +505,15 @@ class SceneMotion:
         reason = f"its location or scale is not a number up to {MAX_COORDINATE:g}"
         skips = [Skip(index, time, reason) for index in subjects[~is_finite].tolist()]
         matrices[~is_finite] = np.eye(4)
-        is_obstacle = self._obstacles.mask[subjects]
-        has_shape = self._fits.is_fitted[subjects] | is_obstacle
+        has_shape = self._fits.is_fitted[subjects]
         present &= is_finite
         unfitted = subjects[present & ~has_shape].tolist()
         reasons = {index: describe_error(error) for index, error in self._fit_errors.items()}
         skips += [Skip(index, time, reasons.get(index, "it could not be fitted")) for index in unfitted]
         present &= has_shape
-        poses = None
-        if is_obstacle.any():
-            poses = self._obstacles.poses(matrices[is_obstacle], present[is_obstacle], time)
-        bodies = subjects[~is_obstacle]
-        skins = None if self._skins is None else self._skins.shapes(bodies, np.full(len(bodies), time))
-        shapes, errors = self._fits.shapes_at(bodies, matrices[~is_obstacle], skins)
+        skins = None if self._skins is None else self._skins.shapes(subjects, np.full(len(subjects), time))
+        shapes, errors = self._fits.shapes_at(subjects, matrices, skins)
         for index, error in errors.items():
             skips.append(Skip(index, time, describe_error(error)))
             present[np.searchsorted(subjects, index)] = False
-        return shapes, present, poses, skips
+        return shapes, present, skips

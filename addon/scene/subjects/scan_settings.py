@@ -59,7 +59,7 @@ def make_scan_settings(
     settings : Names and collections of the pairs to test or skip.
     is_pair_named : Whether the subjects are two that the user chose, which are tested although one is the
         other's parent.
-    is_obstacle : (n,) bool. Subjects of which two are no pair, for the number of skipped pairs.
+    is_obstacle : (n,) bool. Subjects of which two are no pair.
     Raises SceneError: for a pattern that matches no subject, or a pair that is ambiguous.
     """
     patterns = NamePatterns(scene, subjects)
@@ -95,8 +95,12 @@ def make_scan_settings(
         scan = replace(scan, ignored=[*scan.ignored, *more], separate=separate)
         tested = PairFilter(len(subjects), group_a, group_b, scan.ignored, separate)
         counts[reason.value] = before - tested.count_pairs()
-    if is_obstacle is not None:
+    if is_obstacle is not None and is_obstacle.any():
         counts[SkippedPairs.OBSTACLES.value] = tested.count_pairs(is_obstacle)
+        rows = np.where(is_obstacle, 0, -1)[None]
+        if scan.separate is not None:
+            rows = np.concatenate([scan.separate[None], rows])
+        scan = replace(scan, separate=rows)
     return ScanPairs(scan, tested, {reason: number for reason, number in counts.items() if number})
 
 

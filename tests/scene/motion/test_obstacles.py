@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from addon.cli.main import main
-from addon.scene.errors import SceneError
 from tests.scene.building import add_instance, hidden_collection, open_empty_file
 from tests.scene.sampling import (
     add_box,
@@ -101,7 +100,7 @@ def test_rotating_gate_under_scaled_parent_strikes_ball_at_closed_form_time():
     # The face of the gate is 0.05 from its center plane. The ball is 1.4 from the hinge.
     angle = math.pi / 2 - math.asin((0.2 + 0.05) / 1.4)
     assert contact.first.frame == pytest.approx(1 + 23 * angle / math.radians(115), abs=1e-3)
-    assert contact.first.motion == "sampled"
+    assert contact.first.motion == "proven"
 
 
 def test_contacts_with_uneven_ground_match_distances_to_all_faces():
@@ -206,39 +205,88 @@ def test_instance_can_be_obstacle():
     assert contact.first.frame == pytest.approx(12.5, abs=1e-3)
 
 
-def test_obstacles_that_deform_or_scale_are_rejected_by_name():
-    ball = add_ball("Ball", 0.5)
-    key(ball, "location", [(1, (0, 0, 5)), (24, (0, 0, 3))])
-    plate = add_box("Plate", (1, 1, 0.1))
-    key(plate, "scale", [(5, (1, 1, 1)), (24, (2, 2, 2))])
-    with pytest.raises(SceneError, match=r"obstacle 'Plate': changes its size at frame 5\.34"):
-        scan_scene(shape="sphere", obstacles=("Plate",))
-    plate.animation_data_clear()
-    plate.scale = (1, 1, 1)
-    wave = plate.modifiers.new("Wave", "WAVE")
-    wave.height = 0.5
-    with pytest.raises(SceneError, match=r"obstacle 'Plate': changes its shape at frame"):
-        scan_scene(shape="sphere", obstacles=("Plate",))
-    assert bpy.context.scene.frame_current == 1
+def test_plate_that_grows_reaches_ball_beside_it():
+    for name, ball in (("Ball", add_ball("Ball", 0.5)), ("Box", add_box("Box", (0.5, 0.1, 0.1)))):
+        ball.location = (4, len(name), 0)
+    plate = add_box("Plate", (1, 9, 0.1))
+    key(plate, "scale", [(1, (1, 1, 1)), (24, (5, 1, 1))])
+    for name, shape in (("Ball", "sphere"), ("Box", "mesh")):
+        found = contacts_by_names(scan_scene(shape=shape, obstacles=("Plate",)))
+        first = found[frozenset((name, "Plate"))].first
+        # The side is at x = 3.5 when the scale is that.
+        assert first.frame == pytest.approx(1 + 23 * 2.5 / 4, abs=2e-3), shape
+        assert first.motion == "proven"
 
 
-def test_obstacle_that_changes_its_faces_and_no_vertices_is_rejected_by_name():
+def test_ground_that_rises_meets_ball_above_it():
     ball = add_ball("Ball", 0.5)
-    key(ball, "location", [(1, (0, 0, 5)), (24, (0, 0, 3))])
+    ball.location = (0, 0, 1)
+    ground = add_faces("Ground", [(-3, -3, 0), (3, -3, 0), (3, 3, 0), (-3, 3, 0)], [(0, 1, 2, 3)])
+    ground.shape_key_add(name="Basis")
+    raised = ground.shape_key_add(name="Raised")
+    for point in raised.data:
+        point.co.z = 1
+    for frame, value in ((1, 0.0), (24, 1.0)):
+        raised.value = value
+        raised.keyframe_insert("value", frame=frame)
+    # It rises to one half in half the time, because it is as slow at the begin as at the end.
+    (contact,) = scan_scene(shape="sphere", obstacles=("Ground",)).report.contacts
+    assert contact.first.frame == pytest.approx(12.5, abs=2e-3)
+
+
+def test_plate_gets_the_half_below_the_ball():
+    ball = add_ball("Ball", 0.4)
+    ball.location = (1.5, 0.5, 0.3)
     points = [(x, y, 0) for x in range(3) for y in (0, 1)]
     delete_faces_by_frame(add_faces("Plate", points, [(0, 2, 3, 1), (2, 4, 5, 3)]), 10.3)
-    assert not scan_scene(shape="sphere", obstacles=("Plate",), frames=(1, 10, 1)).report.contacts
-    with pytest.raises(SceneError, match=r"'Plate': changes its faces at frame 10\.37; .* exclude it"):
-        scan_scene(shape="sphere", obstacles=("Plate",))
+    (contact,) = scan_scene(shape="sphere", obstacles=("Plate",), static_pairs=True).report.contacts
+    (interval,) = contact.intervals
+    assert interval.start == pytest.approx(10.3, abs=1e-3) and interval.end == 24
     assert bpy.context.scene.frame_current == 1
+
+
+@pytest.mark.parametrize("shape", ["sphere", "mesh"])
+def test_ball_in_closed_hall_touches_its_walls_only(shape):
+    add_box("Hall", (4, 4, 4))
+    ball = add_box("Ball", (0.5, 0.1, 0.1)) if shape == "mesh" else add_ball("Ball", 0.5)
+    key(ball, "location", [(1, (-2, 0, 0)), (24, (5, 0, 0))])
+    (contact,) = scan_scene(shape=shape, obstacles=("Hall",)).report.contacts
+    assert contact.first.frame == pytest.approx(1 + 23 * 5.5 / 7, abs=2e-3)
+    # Without obstacles the hall is solid.
+    if shape == "mesh":
+        (contact,) = scan_scene(shape=shape).report.contacts
+        assert contact.first.at_start
+
+
+@pytest.mark.parametrize("scale", [1, -1])
+def test_one_sided_floor_lets_pass_from_below_until_the_center_is_through(scale):
+    floor = add_faces("Floor", [(-3, -3, 0), (3, -3, 0), (3, 3, 0), (-3, 3, 0)], [(0, 1, 2, 3)])
+    # A mirrored face keeps its front.
+    floor.scale = (scale, 1, 1)
+    rising, sinking = add_ball("Rising", 0.5), add_ball("Sinking", 0.5)
+    key(rising, "location", [(1, (1, 0, -2)), (24, (1, 0, 2))])
+    key(sinking, "location", [(1, (-1, 0, 2)), (24, (-1, 0, -2))])
+    found = contacts_by_names(scan_scene(shape="sphere", obstacles=("Floor",), one_sided=True))
+    first = found[frozenset(("Floor", "Rising"))].first
+    assert first.frame == pytest.approx(12.5, abs=1e-3)
+    (interval,) = found[frozenset(("Floor", "Sinking"))].intervals
+    assert interval.start == pytest.approx(1 + 23 * 1.5 / 4, abs=1e-3)
+    assert interval.end == pytest.approx(12.5, abs=1e-2)
+
+
+def test_obstacle_without_faces_is_skipped_with_that_reason():
+    add_ball("Loose", 0.5)
+    add_ball("Other", 0.5)
+    result = scan_scene(shape="sphere", obstacles=("Loose",), static_pairs=True)
+    assert not result.report.contacts
+    assert [(entry.name, "no faces" in entry.reason) for entry in result.skipped] == [("Loose", True)]
 
 
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
         (["--obstacles", "Nothing"], "obstacles 'Nothing': no object of this scan has this name"),
-        (["--obstacles", "Loose"], "obstacle 'Loose': has no faces"),
-        (["--obstacles", "Loose", "--shape", "aabb"], "need spheres or sphere trees as the shape"),
+        (["--obstacles", "Loose", "--shape", "aabb"], "need meshes, spheres or sphere trees as the shape"),
         (["--one-sided"], "--one-sided: only valid with --obstacles"),
     ],
 )

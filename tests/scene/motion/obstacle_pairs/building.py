@@ -1,7 +1,6 @@
 """Random pairs of a sphere and an obstacle of one to three triangles.
 
-The spheres move as in the trials of keyed and of sampled pairs. Obstacles keep their size, because a scan
-refuses them otherwise.
+The spheres move as in the trials of keyed and of sampled pairs.
 """
 
 from __future__ import annotations
