@@ -410,7 +410,7 @@ class PairSettings:
     A pattern is a shell pattern of names, or "collection:" and a shell pattern of collection names. A pair
     needs one subject of each group; a group without patterns has all. The parent of a subject is its nearest
     ancestor that is a subject, and loose parts of one object count as parent and child. The scene's own
-    collection does not count. Obstacles are tested as triangle meshes, against the spheres of all others.
+    collection does not count. Obstacles are triangle meshes without an inside, of which two are no pair.
     """
 
     group_a: tuple[str, ...] = declare(
@@ -462,11 +462,11 @@ class PairSettings:
     obstacles: tuple[str, ...] = declare(
         (),
         Patterns(),
-        "objects tested as triangle meshes; all other objects are tested against them as "
-        f"{' or '.join(OBSTACLE_SHAPES)} (repeatable)",
+        "objects tested as triangle meshes without an inside, not against each other; needs the shape "
+        f"{', '.join(OBSTACLE_SHAPES)} (repeatable)",
         label="Obstacles",
-        description="Test objects of this name, pattern such as Level*, or collection:Name as meshes, "
-        "against the spheres of all other objects. Empty: none",
+        description="Test objects of this name, pattern such as Level*, or collection:Name as meshes without "
+        "an inside, against all other objects. Empty: none",
     )
     one_sided: bool = switch(
         "treat the faces of obstacles as single-sided: ignore contacts from behind",

@@ -64,7 +64,7 @@ from tests.cli.command_line import Run, run, start
             "--parts-tolerance: only",
         ),
         (("contacts", "SCENE", "--parts", "0"), "--parts"),
-        (("contacts", "SCENE", "--parts", "4", "--obstacles", "*"), "need spheres or sphere trees"),
+        (("contacts", "SCENE", "--parts", "4", "--obstacles", "*"), "need meshes, spheres or sphere trees"),
         (("contacts", "SCENE", "--frames", "1:9:0"), "--frames"),
         (("contacts", "SCENE", "--clearance", "-1"), "--clearance"),
         (("contacts", "SCENE", "--a", "Missing"), "'Missing'"),

@@ -13,7 +13,6 @@ from addon import core
 from addon.core import (
     Aabb,
     Obb,
-    Obstacle,
     Sample,
     ScanSettings,
     Segment,
@@ -36,7 +35,6 @@ RECORDS = (
     core.Impact,
     core.ImpactStatus,
     core.MeshSeparation,
-    core.Obstacle,
     core.Progress,
     core.Sample,
     core.ScanSettings,
@@ -113,7 +111,6 @@ SCAN_SETTINGS = {
     "ignored": [(0, 1)],
     "separate": np.array([0, 1, -1]),
     "static_pairs": False,
-    "obstacles": (),
     "owners": np.arange(3),
     "motion": "adaptive",
 }
@@ -123,17 +120,8 @@ def scan_with_settings(**settings: Any) -> Any:
     return core.scan_contacts(Falling(), FRAMES, ScanSettings(**settings))
 
 
-def scan_with_obstacle(**fields: Any) -> Any:
-    return core.scan_contacts(
-        Falling(refinable=np.zeros(4, bool)), FRAMES, ScanSettings(obstacles=[Obstacle(**fields)])
-    )
-
-
 def scan_of_sample(**fields: Any) -> Any:
-    settings = ScanSettings(obstacles=[Obstacle(3, MESH)])
-    return core.scan_contacts(
-        Falling(sample=Sample(**fields), refinable=np.zeros(4, bool)), [1.0, 2.0], settings
-    )
+    return core.scan_contacts(Falling(sample=Sample(**fields), refinable=np.zeros(3, bool)), [1.0, 2.0])
 
 
 def pair_row(function: Callable[..., Any]) -> Row:
@@ -201,7 +189,8 @@ ROWS: dict[str, Row] = {
     "Segment": Row(Segment, valid(start=[0, 0, 0], end=[1, 1, 1])),
     "Triangle": Row(Triangle, valid(a=[0, 0, 0], b=[1, 0, 0], c=[0, 1, 0], one_sided=False)),
     "TriangleMesh": Row(TriangleMesh, valid(triangles=TRIANGLES), {"triangles": ["mesh"]}),
-    "Meshes": Row(core.Meshes, valid(meshes=[MESH], matrix=np.eye(4)[None])),
+    "Meshes": Row(core.Meshes, valid(meshes=[MESH], matrix=np.eye(4)[None], is_solid=False)),
+    "Meshes.balls": Row(core.Meshes.balls, valid(spheres=SPHERES)),
     "TriangleMesh.moved": Row(MESH.moved, valid(corners=CORNERS)),
     "TriangleMesh.require_same": Row(MESH.require_same, valid(other=MESH), {"other": ["meshes"]}),
     "TriangleMesh.box_triangle_pairs": Row(MESH.box_triangle_pairs, valid(boxes=BOXES)),
@@ -275,11 +264,6 @@ ROWS: dict[str, Row] = {
         callbacks=frozenset({"stops", "drops"}),
     ),
     "scan_contacts of settings": Row(scan_with_settings, valid(**SCAN_SETTINGS), {"owners": ["refinable"]}),
-    "scan_contacts of an obstacle": Row(
-        scan_with_obstacle,
-        valid(subject=3, mesh=MESH),
-        {"subject": ["obstacles", "refinable"], "mesh": ["obstacles"]},
-    ),
     "scan_contacts of a motion": Row(
         lambda **members: core.scan_contacts(Falling(**members), FRAMES[:2]),
         valid(refinable=np.ones(3, bool), sample=SPHERES, sample_between=SPHERES),
@@ -287,8 +271,8 @@ ROWS: dict[str, Row] = {
     ),
     "scan_contacts of a sample": Row(
         scan_of_sample,
-        valid(shapes=SPHERES, present=np.ones(4, bool), poses=np.eye(4)[None], moved=np.ones(4, bool)),
-        {"shapes": ["sample", "refinable", "owners"], "poses": ["pose"]},
+        valid(shapes=SPHERES, present=np.ones(3, bool), moved=np.ones(3, bool)),
+        {"shapes": ["sample", "refinable", "owners"]},
     ),
     "envelopes_over": Row(
         core.envelopes_over,

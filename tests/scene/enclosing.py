@@ -11,7 +11,6 @@ import numpy as np
 from addon.core import Aabb, Sphere
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
-from addon.scene.motion.obstacles import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
 from tests.finished import finished
@@ -77,8 +76,7 @@ def sample_shapes(shape, frames=(1, 3, 5), **settings):
     fit = FitSettings(**settings)
     result = compute_bounds(bpy.context.scene, BoundsSettings(fit=fit))
     subjects = result.subjects
-    no_obstacles = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), False)
-    motion = SceneMotion(bpy.context.scene, subjects, Selection(), shape, fit, no_obstacles)
+    motion = SceneMotion(bpy.context.scene, subjects, Selection(), shape, fit)
     for frame in frames:
         sample = motion.sample(float(frame))
         assert sample.present.all()

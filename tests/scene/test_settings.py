@@ -22,7 +22,6 @@ from addon.scene.settings import (
 from addon.scene.subjects.reader import SubjectGeometry
 
 CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float32)
-NO_SUBJECTS = np.empty(0, dtype=np.int64)
 
 
 def test_table_lists_every_kind_once():
@@ -51,7 +50,7 @@ def test_fit_raises_for_kind_that_is_not_plain(shape):
 @pytest.mark.parametrize("shape", ["ball", "hull"])
 def test_fit_cache_raises_for_kind_that_cannot_be_scanned(shape):
     with pytest.raises(ValueError, match=shape):
-        new_fits(1, shape, FitSettings(), None, NO_SUBJECTS)
+        new_fits(1, shape, FitSettings(), None)
 
 
 def test_viewport_shows_what_it_can_fit_again_at_each_frame():
@@ -60,5 +59,5 @@ def test_viewport_shows_what_it_can_fit_again_at_each_frame():
     assert {*shown, "mesh"} == set(get_args(DrawnShape))
     for name in shown:
         groups = [PartVertices.whole(8)] if name in SHAPES_OF_TRIANGLES else None
-        fits = new_fits(1, name, FitSettings(), groups, NO_SUBJECTS)
+        fits = new_fits(1, name, FitSettings(), groups)
         assert not fits.fit([0], [Geometry(CUBE, np.eye(4))])

@@ -34,10 +34,12 @@ def depths_of_meshes(a: Meshes, b: Meshes, known: Floats) -> Floats:
     """
     depth = known.copy()
     for one, other in ((a, b), (b, a)):
-        kinds, which = distinct_objects(one.nodes)
+        rows = np.flatnonzero(other.have_inside)
+        kinds, which = distinct_objects(one.nodes[rows])
         counts = np.array([each.vertex_count for each in kinds], np.int64)[which]
         for chunk in chunks_by_cost(counts, _VERTICES_AT_ONCE) if len(counts) else ():
-            depth[chunk] = _deepest_vertices(one[chunk], other[chunk], depth[chunk])
+            part = rows[chunk]
+            depth[part] = _deepest_vertices(one[part], other[part], depth[part])
     return depth
 
 

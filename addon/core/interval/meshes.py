@@ -90,12 +90,12 @@ def _contacts_with_balls(
 ) -> IntervalContacts:
     """Solve contacts as `interval_contacts_of_meshes`, of pairs (m,) of balls exactly."""
     contacts = IntervalContacts(*np.zeros((6, len(deviation))))
-    rows, others = np.flatnonzero(are_balls), np.flatnonzero(~are_balls)
+    rows, rest = np.flatnonzero(are_balls), np.flatnonzero(~are_balls)
     spheres = (Sphere.unchecked(each.center, each.margin) for each in list(moving.take(rows))[:4])
     contacts.assign(rows, interval_contacts_of_spheres(PairMotion(*spheres), clearance, deviation[rows]))
-    if len(others):
-        found = interval_contacts_of_meshes(pairs.take(others), clearance, deviation[others])
-        contacts.assign(others, found)
+    if len(rest):
+        found = interval_contacts_of_meshes(pairs.take(rest), clearance, deviation[rest])
+        contacts.assign(rest, found)
     return contacts
 
 

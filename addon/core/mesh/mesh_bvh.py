@@ -137,6 +137,11 @@ class MeshBvh:
         return ClosedSurface.of(self.corners, components)
 
     @property
+    def has_inside(self) -> bool:
+        """Return whether anything can be inside; fewer than four vertices hold nothing."""
+        return self.is_solid and self.vertex_count > 3 and bool(self.components.is_closed.any())
+
+    @property
     def component_corners(self) -> Floats:
         """One corner (p, 3) of each component."""
         return np.asarray(self.vertices[self.triangles.ravel()[self.components.corner]], dtype=np.float64)

@@ -149,6 +149,12 @@ class Meshes(Batched):
         kinds, which = self._kinds()
         return np.array([each.deforms for each in kinds], dtype=bool)[which].reshape(self.shape)
 
+    @property
+    def have_inside(self) -> Bools:
+        """Mask (...) of meshes that something can be inside."""
+        kinds, which = self._kinds()
+        return np.array([each.has_inside for each in kinds], dtype=bool)[which].reshape(self.shape)
+
     def inner_radii(self) -> Floats:
         """Return radii (...) of balls about the centers of meshes, within these without margins.
 
@@ -560,6 +566,7 @@ def _have_component_inside(a: Meshes, b: Meshes) -> Bools:
     result = np.zeros(a.shape, dtype=bool)
     inner, outer = a.aabb(), b.aabb()
     rows = np.flatnonzero(((inner.min <= outer.max) & (outer.min <= inner.max)).all(axis=-1))
+    rows = rows[b[rows].have_inside]
     if not len(rows):
         return result
     a, b = a[rows], b[rows]

@@ -25,8 +25,8 @@ May import `motion` and the rooms before it.
 - **The scanner cuts work into chunks** of about 50 ms, and yields between them. `NearSearch.find`,
   `Subdivision.split` and `PairCache.record` take longer, so they yield too; everything else that it calls is
   a plain function.
-- **Each obstacle has a scanner of its own** over the same samples, whose pairs all end in that mesh. So an
-  obstacle must keep its shape and size, and two obstacles are no pair.
+- **Obstacles are meshes** without an inside among balls, in one batch of `Meshes`. Labels of
+  subjects keep two obstacles from being a pair.
 - **Sections of long scans are independent**: a scan of a motion that can be read at any time is cut every 250
   intervals, in one process too. So several processes give the same report as one.
 - **A subject may have parts**: the leaves of a sphere tree are spheres of one subject

@@ -28,10 +28,10 @@ def times_in_front(
     heights = _heights(face, other, behind)
     # Between the roots of its derivative, a height rises or falls.
     first, second, third = np.diff(heights, axis=0)
-    bend, half, slope = first - 2 * second + third, second - first, first
+    square, half, constant = first - 2 * second + third, second - first, first
     with np.errstate(divide="ignore", invalid="ignore"):
-        root = -half - np.copysign(np.sqrt(half * half - bend * slope), half)
-        roots = np.nan_to_num(np.stack([root / bend, slope / root]), posinf=1.0)
+        root = -half - np.copysign(np.sqrt(half * half - square * constant), half)
+        roots = np.nan_to_num(np.stack([root / square, constant / root]), posinf=1.0)
     turns = np.sort(np.clip(roots, begin, 1.0), axis=0)
     result, before = np.where(_at(heights, begin) >= 0, begin, np.nan), begin
     for after in (*turns, np.ones_like(begin)):

@@ -257,12 +257,12 @@ def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, ins
     _draw_picker(body, settings, "group_b", n_("Group B"))
     body.prop(settings, "ignore_parents")
     obstacles = body.column()
-    obstacles.enabled = settings.has_spheres
+    obstacles.enabled = settings.takes_obstacles
     _draw_picker(obstacles, settings, "obstacles", n_("Obstacles"))
-    if not settings.has_spheres:
-        body.label(text="Needs Spheres or Sphere Trees", icon="INFO")
+    if not settings.takes_obstacles:
+        body.label(text="Needs Meshes, Spheres or Sphere Trees", icon="INFO")
     row = body.row()
-    row.enabled = settings.has_spheres and bool(settings.names_of_option("obstacles"))
+    row.enabled = settings.takes_obstacles and bool(settings.names_of_option("obstacles"))
     row.prop(settings, "one_sided")
     reason = "" if context.scene.collection.children else n_("This scene has no collections")
     sidebar.greyed(body, settings, "ignore_collection", reason)
@@ -272,7 +272,7 @@ def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, ins
         advanced.label(text="Patterns of names, such as Car*", icon="INFO")
         for option in (*OPTIONS_WITH_PICKER, "ignored"):
             part = advanced.row()
-            part.enabled = option != "obstacles" or settings.has_spheres
+            part.enabled = option != "obstacles" or settings.takes_obstacles
             part.prop(settings, option)
     _draw_ignored(body)
 

@@ -359,8 +359,8 @@ class COLLISION_BOUNDS_PG_scene(options.HasOptions, PropertyGroup):
         return self.shape if self.shape in SWITCHES else "aabb"
 
     @property
-    def has_spheres(self) -> bool:
-        """Return whether the collision shape is of spheres, which can be tested against meshes."""
+    def takes_obstacles(self) -> bool:
+        """Return whether the collision shape can be tested against the meshes of obstacles."""
         return self.shape in OBSTACLE_SHAPES
 
     def names_of_option(self, option: str) -> tuple[str, ...]:
@@ -412,7 +412,7 @@ def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
         for name, option in OPTIONS["contacts"].items()
         if name in OPTIONS_WITH_PICKER
     }
-    if not settings.has_spheres:
+    if not settings.takes_obstacles:
         # While the shape is a box, obstacles are greyed out but kept.
         patterns["obstacles"] = ()
     values = {

@@ -96,7 +96,7 @@ def test_box_over_an_interval_holds_where_a_shape_jumps_to_at_its_end():
 
 def moving_shapes(motion, count, times):
     pairs = PairFilter(count, None, None, (), None)
-    search = NearSearch(motion, times, np.zeros(count), has_mesh=False)
+    search = NearSearch(motion, times, np.zeros(count))
     finished(search.find(np.arange(count), pairs, np.zeros(count, dtype=bool), False))
     return search.moving
 

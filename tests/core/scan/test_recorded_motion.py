@@ -5,29 +5,35 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core import Obstacle, Sample, ScanSettings, Sphere, Triangle, TriangleMesh, scan_contacts
+from addon.core import Sample, ScanSettings, Sphere, Triangle, TriangleMesh, scan_contacts
+from tests.core.scan.surfaces import balls_and_surfaces, pose_at, surfaces_apart
 from tests.core.scan.test_scan_stopped import COUNT, FRAMES, Wandering, after, plain_report
 
 TIMES = np.arange(FRAMES, dtype=float)
 
 
 class Recording:
-    """Wandering shapes, the first ten absent for some frames, recorded and returned in batches."""
+    """Wandering shapes, the first ten absent for some frames, recorded and returned in batches.
 
-    def __init__(self, kind="sphere", gone=(), poses=None):
+    surfaces, poses : Surfaces among spheres, and their matrices as a function of time.
+    """
+
+    def __init__(self, kind="sphere", gone=(), surfaces=(), poses=None):
         self.motion = Wandering(kind)
         self.refinable = self.motion.refinable
         self.sample_between = self.motion.sample_between
-        self.gone, self.poses = gone, poses
+        self.gone, self.surfaces, self.poses = gone, surfaces, poses
         self.waiting: list[Sample] = []
         self.batch_lengths: list[int] = []
 
     def sample(self, time):
-        present = np.ones(COUNT, dtype=bool)
+        shapes = self.motion.sample(time)
+        if self.surfaces:
+            shapes = balls_and_surfaces(shapes, self.surfaces, self.poses(time))
+        present = np.ones(len(shapes.center), dtype=bool)
         present[:10] = time not in self.gone
-        # None where all are present, or obstacles are in their rest pose: so batches mix None and arrays.
-        poses = self.poses(time) if self.poses else None
-        return Sample(self.motion.sample(time), None if present.all() else present, poses)
+        # None where all are present: so batches mix None and arrays.
+        return Sample(shapes, None if present.all() else present)
 
     def record(self, time):
         self.waiting.append(self.sample(time).as_batch())
@@ -62,21 +68,16 @@ def test_all_frames_recorded_before_stop_are_scanned():
         assert stopped[2] == frames - 1
 
 
-def test_each_recorded_time_uses_its_obstacle_pose():
+@pytest.mark.parametrize("gone", [(), (11, 12, 13)])
+def test_each_recorded_time_uses_its_pose_of_a_surface(gone):
     def poses(time):
         # At rest first, then translating and rotating.
-        if time < 7:
-            return None
-        turn = np.eye(4)
-        angle = 0.05 * (time - 6)
-        turn[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
-        turn[2, 3] = 0.1 * (time - 6)
-        return np.stack([turn, np.eye(4)])
+        since = max(time - 6, 0)
+        return np.stack([pose_at(0, 0, 0.1 * since, turn=0.05 * since), np.eye(4)])
 
-    floor = Triangle([[-20, -20, 2.0]], [[30, -20, 2.0]], [[0, 40, 2.0]])
-    obstacles = [Obstacle(COUNT, TriangleMesh(floor)), Obstacle(COUNT + 1, TriangleMesh(floor))]
-    settings = ScanSettings(motion="linear", obstacles=obstacles)
-    recording = Recording(poses=poses)
+    floor = TriangleMesh(Triangle([[-20, -20, 2.0]], [[30, -20, 2.0]], [[0, 40, 2.0]]))
+    settings = ScanSettings(motion="linear", separate=surfaces_apart(COUNT, 2))
+    recording = Recording(gone=gone, surfaces=[floor, floor], poses=poses)
     contacts, *rest = plain_report(recording, TIMES, settings)
     expected, *expected_rest = plain_report(SampledMotion(recording), TIMES, settings)
     assert (contacts, rest) == (expected, expected_rest)
@@ -106,7 +107,7 @@ def test_at_most_longest_block_is_recorded_at_once():
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("motion", ["linear", "adaptive"])
-def test_moving_obstacle_does_not_change_contacts_of_bodies(motion):
+def test_moving_surface_does_not_change_contacts_of_bodies(motion):
     class BallsAndPlate:
         """Two accelerated balls of radius 1 that touch at x = 0 at frame 3, and a plate that moves away."""
 
@@ -118,12 +119,9 @@ def test_moving_obstacle_does_not_change_contacts_of_bodies(motion):
         def sample_between(self, time, subjects):
             away = 1 + (3 - time) * (1 + 0.1 * time)
             balls = Sphere([[-away, 0, 9], [away, 0, 9]], [1.0, 1.0])
-            pose = np.eye(4)
-            pose[:3, 3] = 5 * time, 0, -time
-            return Sample(balls[[index for index in subjects if index < 2]], poses=pose[None])
+            return balls_and_surfaces(balls, [plate], pose_at(5 * time, 0, -time)[None])[subjects]
 
-    plate = Triangle([[-20, -20, 0.0]], [[30, -20, 0.0]], [[0, 40, 0.0]])
-    settings = ScanSettings(motion=motion, obstacles=[Obstacle(2, TriangleMesh(plate))])
-    contacts, *_ = plain_report(BallsAndPlate(), np.arange(8.0), settings)
+    plate = TriangleMesh(Triangle([[-20, -20, 0.0]], [[30, -20, 0.0]], [[0, 40, 0.0]]))
+    contacts, *_ = plain_report(BallsAndPlate(), np.arange(8.0), ScanSettings(motion=motion))
     first = next(contact for contact in contacts if contact[:2] == (0, 1))
     np.testing.assert_allclose(first[-6:], [0, 0, 9, 1, 0, 0], atol=1e-6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import count, pairwise, product
 
@@ -13,7 +13,6 @@ from addon.core import (
     Aabb,
     ContactReport,
     Obb,
-    Obstacle,
     ScanSettings,
     Shape,
     Sphere,
@@ -22,6 +21,7 @@ from addon.core import (
     scan_contacts,
 )
 from tests.core.scan.scans import ball_meets_wall
+from tests.core.scan.surfaces import balls_and_surfaces, surfaces_apart
 from tests.finished import finished
 from tests.tiers import times
 
@@ -29,26 +29,31 @@ COUNT, FRAMES = times(22, 20, full=40), 30
 
 
 class Wandering:
-    """Shapes on sine paths that touch occasionally; can be sampled between frames."""
+    """Shapes on sine paths that touch occasionally; can be sampled between frames.
 
-    def __init__(self, kind: str) -> None:
+    walls : Surfaces at rest among spheres, after these.
+    """
+
+    def __init__(self, kind: str, walls: Sequence[TriangleMesh] = ()) -> None:
         rng = np.random.default_rng(5)
-        self.kind = kind
+        self.kind, self.walls = kind, walls
         self.home, self.sway = rng.uniform(0, 12, (COUNT, 3)), rng.normal(size=(COUNT, 3)) * 3
         self.pace, self.half = rng.uniform(0.1, 0.9, (COUNT, 1)), rng.uniform(0.4, 1, (COUNT, 3))
-        self.refinable = np.ones(COUNT, dtype=bool)
+        self.refinable = np.ones(COUNT + len(walls), dtype=bool)
         self.sampled: list[float] = []
 
     def sample(self, time: float) -> Shape:
         self.sampled.append(time)
-        return self.sample_between(time, np.arange(COUNT))
+        return self.sample_between(time, np.arange(len(self.refinable)))
 
     def sample_between(self, time: float, subjects) -> Shape:
-        subjects = subjects[subjects < COUNT]  # the others are obstacles, without shapes
+        walls = [self.walls[row - COUNT] for row in subjects if row >= COUNT]
+        subjects = subjects[subjects < COUNT]
         center = (self.home + self.sway * np.sin(self.pace * time))[subjects]
         half = self.half[subjects]
         if self.kind == "sphere":
-            return Sphere(center, half[:, 0])
+            balls = Sphere(center, half[:, 0])
+            return balls_and_surfaces(balls, walls) if self.walls else balls
         if self.kind == "aabb":
             return Aabb(center - half, center + half)
         return Obb(center, half, np.eye(3))
@@ -132,32 +137,30 @@ def first_contacts(report, until: float):
     return {(c.a, c.b): c.first.frame for c in report.contacts if c.first.frame <= until}
 
 
-def wandering_spheres(with_obstacles: bool) -> tuple[Wandering, ScanSettings]:
-    """Return a motion, and settings with a small and a large wall: blocks of both differ in length."""
-    motion, settings = Wandering("sphere"), ScanSettings()
-    if with_obstacles:
-        solid = [Obstacle(COUNT + k, wall(size)) for k, size in enumerate((1.0, 8.0))]
-        motion.refinable = np.ones(COUNT + 2, dtype=bool)
-        settings = ScanSettings(obstacles=solid, owners=np.arange(COUNT))
-    return motion, settings
+def wandering_spheres(with_walls: bool) -> tuple[Wandering, ScanSettings]:
+    """Return a motion of spheres and settings, with a small and a large wall if these are requested."""
+    if not with_walls:
+        return Wandering("sphere"), ScanSettings()
+    walls = [wall(size) for size in (1.0, 8.0)]
+    return Wandering("sphere", walls), ScanSettings(separate=surfaces_apart(COUNT, len(walls)))
 
 
 @cache
-def whole_report(with_obstacles: bool) -> ContactReport:
-    motion, settings = wandering_spheres(with_obstacles)
+def whole_report(with_walls: bool) -> ContactReport:
+    motion, settings = wandering_spheres(with_walls)
     return finished(scan_contacts(motion, range(FRAMES), settings))
 
 
 @pytest.mark.parametrize(
-    ("steps", "with_obstacles"),
+    ("steps", "with_walls"),
     [
         *((steps, False) for steps in (1, 4, 40, 90, times(200, 150, full=300))),
         *(pytest.param(steps, True, marks=pytest.mark.long) for steps in (4, times(90, full=300))),
     ],
 )
-def test_dropping_scan_ends_at_once_with_the_contacts_up_to_its_last_frame(steps, with_obstacles):
-    motion, settings = wandering_spheres(with_obstacles)
-    whole = whole_report(with_obstacles)
+def test_dropping_scan_ends_at_once_with_the_contacts_up_to_its_last_frame(steps, with_walls):
+    motion, settings = wandering_spheres(with_walls)
+    whole = whole_report(with_walls)
     report = dropping_scan(motion, range(FRAMES), settings, steps)
     end = report.stopped_at
     assert end is not None and end < FRAMES - 1 and end <= motion.sampled[-1]

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
-from addon.scene.errors import SceneError
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings
 from tests.scene.building import CUBE, key_location
@@ -58,11 +57,14 @@ def test_bounds_enclose_sphere_override(shape, scale):
         assert float(frame["A"].radius[0]) == pytest.approx(RADIUS * max(scale), rel=1e-5)
 
 
-def test_obstacle_with_override_is_rejected_by_name():
-    add_two_cubes("Level").collision_bounds.override = "box"
-    add_item("Ball", CUBE * 0.25, [], location=(0, 0, 5))
-    with pytest.raises(SceneError, match="'Level': has a custom shape"):
-        scan_with_static_pairs("sphere", obstacles=("Level",))
+def test_obstacle_with_override_is_the_box_of_that():
+    level = add_two_cubes("Level").collision_bounds
+    level.override, level.center, level.half_extents = "box", (0, 0, 0), (3, 3, 1)
+    ball = add_item("Ball", CUBE * 0.25, [], location=(0, 0, 5))
+    radius = 0.25 * 3**0.5
+    for height, touches in ((1 + 1.01 * radius, False), (1 + 0.99 * radius, True)):
+        ball.location.z = height
+        assert bool(scan_with_static_pairs("sphere", obstacles=("Level",)).report.contacts) == touches
 
 
 def test_local_shapes_enclose_override():

@@ -29,7 +29,6 @@ from addon.scene.settings import SHAPES_OF_TRIANGLES, FitSettings
 from addon.scene.subjects.reader import SubjectGeometry
 
 SHAPES = ["sphere", "aabb", "obb", "spheres", "capsule", "cylinder", "compound"]
-NOTHING = np.empty(0, dtype=np.int64)
 rng = np.random.default_rng(8)
 CLOUD = rng.normal(size=(60, 3)).astype(np.float32)
 TRIANGLES = rng.integers(0, 60, (90, 3)).astype(np.int32)
@@ -78,7 +77,7 @@ def parts_of_cloud(shape: str, count: int) -> list[PartVertices] | None:
 def move_fit(shape: str, start: np.ndarray, end: np.ndarray, padding: float = 0.0):
     """Fit three subjects, and move the second from `start` to `end`. Returns its shapes and its points."""
     groups = parts_of_cloud(shape, 3)
-    fits = new_fits(3, shape, FitSettings(padding=padding), groups, np.empty(0, dtype=np.int64))
+    fits = new_fits(3, shape, FitSettings(padding=padding), groups)
     static = world_matrix(random_rotation(9), (1, 2, 3))
     errors = fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in (static, start, static)])
     assert not errors
@@ -136,7 +135,7 @@ def test_parts_that_are_fitted_alone_are_those_of_all():
     bent = CLOUD * np.float32(1.5)
     bent[:, 0] += bent[:, 1] ** 2
     later = [Geometry(bent, each.matrix) for each in first]
-    whole, fits = (new_fits(2, "spheres", FitSettings(), groups, NOTHING) for _ in range(2))
+    whole, fits = (new_fits(2, "spheres", FitSettings(), groups) for _ in range(2))
     whole.fit([0, 1], later)
     fits.fit([0, 1], first)
     is_wanted = np.zeros(len(fits.owners), dtype=bool)
@@ -156,7 +155,7 @@ def test_parts_that_are_fitted_alone_are_those_of_all():
 
 def test_subject_with_other_vertices_has_the_same_sphere_in_all_its_parts():
     groups = parts_of_cloud("spheres", 1)
-    fits = new_fits(1, "spheres", FitSettings(), groups, NOTHING)
+    fits = new_fits(1, "spheres", FitSettings(), groups)
     other = [Geometry(CLOUD[:20], np.eye(4))]
     is_wanted = np.arange(len(fits.owners)) % 3 == 1
     fits.fit([0], other)
@@ -171,7 +170,7 @@ def test_padding_is_added_after_scale():
 
 
 def test_only_subjects_that_cannot_be_fitted_report_errors():
-    fits = new_fits(4, "sphere", FitSettings(), None, np.empty(0, dtype=np.int64))
+    fits = new_fits(4, "sphere", FitSettings(), None)
     broken = CLOUD.copy()
     broken[3] = np.nan
     points = [CLOUD, broken, CLOUD[:0], CLOUD]
@@ -184,7 +183,7 @@ def test_only_subjects_that_cannot_be_fitted_report_errors():
 
 
 def test_subject_without_vertices_has_no_fit():
-    fits = new_fits(1, "aabb", FitSettings(), None, np.empty(0, dtype=np.int64))
+    fits = new_fits(1, "aabb", FitSettings(), None)
     assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
     assert fits.is_fitted_to(0, CLOUD)
     assert fits.fit([0], [Geometry(CLOUD[:0], np.eye(4))])
@@ -193,9 +192,7 @@ def test_subject_without_vertices_has_no_fit():
 
 
 def test_tree_encloses_additional_vertices():
-    fits = new_fits(
-        1, "spheres", FitSettings(), [leaf_vertices(CLOUD, TRIANGLES)], np.empty(0, dtype=np.int64)
-    )
+    fits = new_fits(1, "spheres", FitSettings(), [leaf_vertices(CLOUD, TRIANGLES)])
     more_vertices = np.concatenate([CLOUD, CLOUD + np.float32([50, 0, 0])])
     assert not fits.fit([0], [Geometry(more_vertices, np.eye(4))])
     shapes, _ = fits.shapes_at(np.arange(1), np.eye(4)[None])
@@ -205,7 +202,7 @@ def test_tree_encloses_additional_vertices():
 @pytest.mark.parametrize(("before", "after"), [(90, 90), (3, 90), (90, 3), (90, 0), (0, 90)])
 def test_tree_of_other_triangles_encloses_these_with_as_many_spheres(before, after):
     parts = leaf_vertices(CLOUD, TRIANGLES[:before])
-    fits = new_fits(1, "spheres", FitSettings(), [parts], np.empty(0, dtype=np.int64))
+    fits = new_fits(1, "spheres", FitSettings(), [parts])
     assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
     other = np.random.default_rng(after).integers(0, 60, (after, 3)).astype(np.int32)
     fits.set_triangles(0, CLOUD, other, None)
@@ -233,7 +230,7 @@ def test_leaves_of_deforming_mesh_have_all_corners_of_their_faces():
 @pytest.mark.parametrize("shape", SHAPES)
 def test_subject_without_fit_can_be_moved(shape):
     groups = parts_of_cloud(shape, 1)
-    fits = new_fits(1, shape, FitSettings(), groups, np.empty(0, dtype=np.int64))
+    fits = new_fits(1, shape, FitSettings(), groups)
     assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
     assert fits.fit([0], [Geometry(CLOUD[:0], np.eye(4))])
     shapes, errors = fits.shapes_at(np.arange(1), np.diag([1.0, 2, 3, 1])[None])
@@ -244,7 +241,7 @@ def test_subject_without_fit_can_be_moved(shape):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_negative_padding_larger_than_shrunk_shape_skips_only_that_subject(shape):
     groups = parts_of_cloud(shape, 2)
-    fits = new_fits(2, shape, FitSettings(padding=-1e-3), groups, np.empty(0, dtype=np.int64))
+    fits = new_fits(2, shape, FitSettings(padding=-1e-3), groups)
     assert not fits.fit(range(2), [Geometry(CLOUD, np.eye(4))] * 2)
     small = np.diag([1e-5, 1e-5, 1e-5, 1])
     _, errors = fits.shapes_at(np.arange(2), np.stack([np.eye(4), small]))
@@ -263,7 +260,7 @@ def test_box_of_many_vertices_is_exact(size):
         matrix = np.eye(4)
         matrix[:3, :3] = size * motion[1]
         for points in (cloud, flat, np.tile(cloud[:1], (4000, 1))):
-            fits = new_fits(1, "aabb", FitSettings(), None, np.empty(0, dtype=np.int64))
+            fits = new_fits(1, "aabb", FitSettings(), None)
             assert not fits.fit([0], [Geometry(points, matrix)])
             box = fits.shapes_at(np.arange(1), matrix[None])[0]
             terms = points.astype(np.float64)[:, None] * matrix[:3, :3]
@@ -275,7 +272,7 @@ def test_box_of_many_vertices_is_exact(size):
 def test_one_of_many_vertices_that_is_not_finite_is_an_error(value):
     points = np.ones((4000, 3), dtype=np.float32)
     points[17, 1] = value
-    fits = new_fits(1, "aabb", FitSettings(), None, np.empty(0, dtype=np.int64))
+    fits = new_fits(1, "aabb", FitSettings(), None)
     (error,) = fits.fit([0], [Geometry(points, np.eye(4))]).values()
     assert "not all are finite" in str(error)
 
@@ -285,7 +282,7 @@ def test_one_of_many_vertices_that_is_not_finite_is_an_error(value):
 )
 def test_objects_of_one_mesh_share_the_search_for_an_axis(shape, fit):
     matrices = [world_matrix(scale * random_rotation(seed)) for seed, scale in ((3, 1), (4, 2.5), (5, 0.1))]
-    fits = new_fits(3, shape, FitSettings(), None, NOTHING)
+    fits = new_fits(3, shape, FitSettings(), None)
     assert not fits.fit(range(3), [Geometry(CLOUD.copy(), matrix) for matrix in matrices])
     shapes, _ = fits.shapes_at(np.arange(3), np.stack(matrices))
     for found, matrix in zip(shapes, matrices, strict=True):
@@ -296,7 +293,7 @@ def test_objects_of_one_mesh_share_the_search_for_an_axis(shape, fit):
 
 @pytest.mark.parametrize("shape", ["capsule", "cylinder"])
 def test_axis_turns_with_a_subject_that_is_fitted_again(shape):
-    fits = new_fits(1, shape, FitSettings(), None, NOTHING)
+    fits = new_fits(1, shape, FitSettings(), None)
     long = CLOUD * np.float32([1, 1, 4])
     assert not fits.fit([0], [Geometry(long, np.eye(4))])
     before, _ = fits.shapes_at(np.array([0]), np.eye(4)[None])
@@ -316,7 +313,7 @@ def test_line_of_a_capsule_is_searched_once_for_a_subject_that_deforms(monkeypat
         return best_line(*arguments)
 
     monkeypatch.setattr("addon.core.fitting.axial.best_line", counted)
-    fits, rng = new_fits(1, "capsule", FitSettings(), None, NOTHING), np.random.default_rng(0)
+    fits, rng = new_fits(1, "capsule", FitSettings(), None), np.random.default_rng(0)
     fits.lines[0] = Line(np.array([0.0, 0.0, 1.0]))
     for _ in range(20):
         bent = CLOUD * np.float32([1, 1, 4]) + rng.normal(size=CLOUD.shape).astype(np.float32) / 10
@@ -328,7 +325,7 @@ def test_line_of_a_capsule_is_searched_once_for_a_subject_that_deforms(monkeypat
 
 def test_negative_padding_larger_than_a_capsule_is_an_error():
     for shape in ("capsule", "cylinder"):
-        fits = new_fits(1, shape, FitSettings(padding=-100.0), None, NOTHING)
+        fits = new_fits(1, shape, FitSettings(padding=-100.0), None)
         assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
         _, errors = fits.shapes_at(np.array([0]), np.eye(4)[None])
         assert str(errors[0]) == "a padding of -100 is larger than the shape"
@@ -345,7 +342,7 @@ def test_axes_of_parts_are_searched_once_for_equal_subjects(monkeypatch):
     monkeypatch.setattr("addon.scene.fitting.fit.obb_from_points", counted)
     groups = parts_of_cloud("compound", 3)
     monkeypatch.setattr(fit, "_known", OrderedDict())
-    fits = new_fits(3, "compound", FitSettings(), groups, NOTHING)
+    fits = new_fits(3, "compound", FitSettings(), groups)
     turned = [world_matrix(random_rotation(seed)) for seed in range(3)]
     assert not fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in turned])
     assert len(calls) == len(groups[0].offsets) - 1

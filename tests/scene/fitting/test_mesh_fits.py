@@ -9,17 +9,18 @@ from addon.core import EmptyGeometryError, NonFiniteGeometryError
 from addon.core.distance.meshes import separation_meshes
 from addon.core.numeric.arrays import transform_points
 from addon.scene.blender.mesh_data import Geometry
-from addon.scene.fitting.mesh_fits import MeshFits
+from addon.scene.fitting.mesh_fits import MeshFits, Obstacles
 from addon.scene.settings import FitSettings
 
-NOTHING = np.empty(0, dtype=np.int64)
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [9, 9, 9]], dtype=np.float32)
 TETRAHEDRON = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]], dtype=np.int32)
 """Faces of four of the points; the last one is loose."""
 
 
 def fits_of(count: int, deforms: bool = False, **settings) -> MeshFits:
-    return MeshFits([FitSettings(**settings)] * count, NOTHING, np.full(count, deforms))
+    return MeshFits(
+        [FitSettings(**settings)] * count, np.full(count, deforms), Obstacles(np.full(count, False))
+    )
 
 
 def moved(x: float, scale: tuple[float, float, float] = (1, 1, 1)) -> np.ndarray:

@@ -17,7 +17,6 @@ import pytest
 
 import addon
 from addon.scene.blender.private_scene import keeping_open
-from addon.scene.motion.obstacles import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import FitSettings, Selection
 from addon.scene.subjects.find import find_subjects
@@ -64,8 +63,7 @@ def turning_motion(source: str, shape: str) -> SceneMotion:
             play(item)
     scene.frame_set(1)
     subjects, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), Selection())
-    no_obstacles = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
-    motion = SceneMotion(scene, subjects, Selection(), shape, FitSettings(axes="object"), no_obstacles)
+    motion = SceneMotion(scene, subjects, Selection(), shape, FitSettings(axes="object"))
     for _ in motion.comparing(TIMES):
         pass
     assert motion.sources.is_played == (source == "user's scene")

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from addon.core import Sphere
-from addon.scene.motion.obstacles import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import FitSettings, Selection
 from addon.scene.subjects.find import find_subjects
@@ -20,8 +19,7 @@ def create_motion(shape="sphere", padding=0.0):
     """Create the motion of all objects of the scene, without obstacles."""
     scene = bpy.context.scene
     subjects, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), Selection())
-    no_obstacles = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
-    return SceneMotion(scene, subjects, Selection(), shape, FitSettings(padding=padding), no_obstacles)
+    return SceneMotion(scene, subjects, Selection(), shape, FitSettings(padding=padding))
 
 
 @pytest.mark.smoke

@@ -12,8 +12,8 @@ import pytest
 from addon.core import (
     Aabb,
     Contact,
+    Meshes,
     Obb,
-    Obstacle,
     Sample,
     ScanSettings,
     Sphere,
@@ -26,6 +26,7 @@ from addon.core import (
 from addon.core import at as interpolated
 from tests.core.scan.known.paths import Polylines, PolylinesAroundMesh
 from tests.core.scan.scans import zigzags
+from tests.core.scan.surfaces import balls_and_surfaces, pose_at
 from tests.finished import finished
 from tests.tiers import times
 
@@ -196,7 +197,7 @@ def test_contact_that_begins_with_a_jump_has_no_velocity_and_the_next_one_has(ti
     if has_mesh:
         wall = TriangleMesh(Triangle([(0, -9, -9)], [(0, 9, -9)], [(0, 0, 20)]))
         motion: Any = PolylinesAroundMesh(knots, wall)
-        contact = only(contacts(motion, range(16), obstacles=(Obstacle(1, wall),)))
+        contact = only(contacts(motion, range(16)))
         touch = -0.5
     else:
         contact = only(contacts(Polylines([*knots, ([0], [(0, 0, 0)])]), range(16)))
@@ -229,44 +230,57 @@ def test_bodies_that_appear_in_contact_have_no_velocity():
     assert details.depth == pytest.approx(1 - 0.54)
 
 
-# ---- Obstacles and sphere trees
+# ---- Surfaces and sphere trees
 
 
-@pytest.mark.parametrize("obstacle", [0, 1])
-def test_obstacle_that_moves_counts_with_its_surface(obstacle):
+@pytest.mark.parametrize("is_floor_first", [False, True])
+def test_surface_that_moves_counts_with_its_velocity(is_floor_first):
     # A floor rises by 0.2 a frame and slides by 0.1 towards a ball that falls by 0.3 a frame and then rests.
     floor = TriangleMesh(Triangle([(-50, -50, 0)], [(50, -50, 0)], [(0, 80, 0)]))
 
-    def sample(t: float) -> Sample:
-        pose = np.eye(4)
-        pose[:3, 3] = 0.1 * t, 0, 0.2 * t
-        return Sample(Sphere([(0, 0, 6 - 0.3 * t)], 0.5), poses=pose[None])
+    def shapes(t: float) -> Meshes:
+        ball, pose = Sphere([(0, 0, 6 - 0.3 * t)], 0.5), pose_at(0.1 * t, 0, 0.2 * t)
+        return balls_and_surfaces(ball, [floor], pose[None])[[1, 0] if is_floor_first else [0, 1]]
 
-    contact = only(contacts(Adaptive(sample), range(15), obstacles=(Obstacle(obstacle, floor),)))
+    contact = only(contacts(Adaptive(shapes), range(15)))
     (details,) = contact.details
     assert contact.first.frame == pytest.approx(11, abs=1e-3)
     # b relative to a; upwards is from the floor to the ball.
-    is_floor_first = obstacle == 0
     np.testing.assert_allclose(details.normal, (0, 0, 1 if is_floor_first else -1), atol=1e-6)
     sign = 1 if is_floor_first else -1
     np.testing.assert_allclose(details.velocity, np.multiply(sign, (-0.1, 0, -0.5)), atol=1e-3)
     assert details.closing_speed == pytest.approx(0.5, abs=1e-3)
-    np.testing.assert_allclose(details.direction, (0, 0, sign), atol=1e-6)
+    # As its center passes the floor at frame 12, the ball is as deep from either side.
+    assert details.deepest_frame == pytest.approx(12, abs=0.01)
+    assert details.depth == pytest.approx(0.5, abs=0.005 * 0.5)
+    np.testing.assert_allclose(np.abs(details.direction), (0, 0, 1), atol=1e-6)
 
 
-def test_obstacle_that_rotates_hits_with_the_speed_of_its_surface():
+@pytest.mark.parametrize("is_floor_first", [False, True])
+def test_direction_of_the_depth_in_a_surface_is_the_shortest_way_out(is_floor_first):
+    # A ball falls until its center is 0.2 above the floor, at frame 5, and rises again.
+    floor = TriangleMesh(Triangle([(-50, -50, 0)], [(50, -50, 0)], [(0, 80, 0)]))
+
+    def shapes(t: float) -> Meshes:
+        ball = Sphere([(0, 0, 0.2 + 0.3 * abs(t - 5))], 0.5)
+        return balls_and_surfaces(ball, [floor])[[1, 0] if is_floor_first else [0, 1]]
+
+    (details,) = only(contacts(Adaptive(shapes), range(11))).details
+    assert details.deepest_frame == pytest.approx(5, abs=0.01)
+    assert details.depth == pytest.approx(0.3, abs=0.005 * 0.5)
+    np.testing.assert_allclose(details.direction, (0, 0, 1 if is_floor_first else -1), atol=1e-6)
+
+
+def test_surface_that_rotates_hits_with_the_speed_of_its_place():
     # A gate in the plane y = 0, from the hinge at the origin to x = 4, turns by 0.02 a frame about z.
     gate = TriangleMesh(Triangle([(0, 0, -3)], [(9, 0, 0)], [(0, 0, 3)]))
     radius, distance = 0.25, 2.0
 
-    def sample(t: float) -> Sample:
-        pose = np.eye(4)
-        angle = 0.02 * t
-        pose[:2, :2] = (math.cos(angle), -math.sin(angle)), (math.sin(angle), math.cos(angle))
+    def shapes(t: float) -> Meshes:
         place = distance * math.cos(0.5), distance * math.sin(0.5), 0
-        return Sample(Sphere([place], radius), poses=pose[None])
+        return balls_and_surfaces(Sphere([place], radius), [gate], pose_at(0, 0, 0, turn=0.02 * t)[None])
 
-    contact = only(contacts(Adaptive(sample), range(30), obstacles=(Obstacle(1, gate),)))
+    contact = only(contacts(Adaptive(shapes), range(30)))
     (details,) = contact.details
     # The distance of the center from the gate is 2 sin(0.5 - 0.02 t).
     assert contact.first.frame == pytest.approx((0.5 - math.asin(radius / distance)) / 0.02, abs=2e-3)

@@ -5,18 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core import (
-    Aabb,
-    Obb,
-    Obstacle,
-    Sample,
-    ScanSettings,
-    Sphere,
-    Triangle,
-    TriangleMesh,
-    scan_contacts,
-)
+from addon.core import Aabb, Obb, Sample, Sphere, Triangle, TriangleMesh, scan_contacts
 from tests.core.scan.evaluated.test_steps import bodies
+from tests.core.scan.surfaces import balls_and_surfaces
 from tests.finished import finished
 from tests.tiers import times
 
@@ -100,24 +91,26 @@ class Floor:
     """A ball that falls through a floor from 3 to 5, which is present until some time."""
 
     refinable = np.ones(2, dtype=bool)
+    mesh = TriangleMesh(Triangle([(-50, -50, 0)], [(50, -50, 0)], [(0, 80, 0)]))
 
     def __init__(self, until):
         self.until = until
+
+    def shapes_at(self, time):
+        return balls_and_surfaces(Sphere([(0, 0, 4 - time)], 1.0), [self.mesh])
 
     def find_present(self, time, subjects):
         return np.array([True, time < self.until])[subjects]
 
     def sample(self, time):
-        return Sample(Sphere([(0, 0, 4 - time)], 1.0), self.find_present(time, [0, 1]), np.eye(4)[None])
+        return Sample(self.shapes_at(time), self.find_present(time, [0, 1]))
 
     def sample_between(self, time, subjects):
-        return Sample(Sphere([(0, 0, 4 - time)], 1.0)[subjects[subjects < 1]], poses=np.eye(4)[None])
+        return Sample(self.shapes_at(time)[subjects])
 
 
 @pytest.mark.parametrize(("until", "end"), [(6.3, 5.0), (4.3, 4.3)])
-def test_contact_with_an_obstacle_ends_when_that_disappears(until, end):
-    mesh = TriangleMesh(Triangle([(-50, -50, 0)], [(50, -50, 0)], [(0, 80, 0)]))
-    settings = ScanSettings(obstacles=(Obstacle(1, mesh),))
-    (contact,) = finished(scan_contacts(Floor(until), range(11), settings)).contacts
+def test_contact_with_a_surface_ends_when_that_disappears(until, end):
+    (contact,) = finished(scan_contacts(Floor(until), range(11))).contacts
     (span,) = contact.intervals
     assert abs(span.start - 3) <= 1e-6 and abs(span.end - end) <= SHORT

@@ -15,9 +15,7 @@ from addon.core import (
     Aabb,
     Contact,
     Obb,
-    Obstacle,
     Sample,
-    ScanSettings,
     Shape,
     Sphere,
     Triangle,
@@ -26,6 +24,7 @@ from addon.core import (
 )
 from addon.core.scan import scan
 from addon.core.scan.scan import probed_times
+from tests.core.scan.surfaces import balls_and_surfaces, pose_at
 from tests.finished import finished
 from tests.tiers import times
 
@@ -199,22 +198,15 @@ def test_contact_at_the_last_frame_is_cut_there_with_a_body_that_cannot_be_sampl
     assert abs(span.start - 7.5) <= contact.details[0].uncertainty + 1e-9 and span.end == 9
 
 
-def test_step_of_an_obstacle_is_found_at_its_time():
+def test_step_of_a_surface_is_found_at_its_time():
     # A floor jumps into the lower half of a ball at 4.3, and past it at 7.
     floor = TriangleMesh(Triangle([(-50, -50, 0)], [(50, -50, 0)], [(0, 80, 0)]))
 
-    def sample(time: float) -> Sample:
-        pose = np.eye(4)
-        pose[2, 3] = 0.0 if time < 4.3 else 2.8 if time < 7 else 6.0
-        return Sample(Sphere([(0, 0, 3)], 1.0), poses=pose[None])
+    def shapes(time: float) -> Shape:
+        height = 0.0 if time < 4.3 else 2.8 if time < 7 else 6.0
+        return balls_and_surfaces(Sphere([(0, 0, 3)], 1.0), [floor], pose_at(0, 0, height)[None])
 
-    class WithObstacle(Sampled):
-        def sample_between(self, time: float, subjects: np.ndarray) -> Sample:
-            whole = sample(time)
-            return Sample(whole.shapes[subjects[subjects < 1]], poses=whole.poses)
-
-    settings = ScanSettings(obstacles=(Obstacle(1, floor),))
-    (contact,) = finished(scan_contacts(WithObstacle(sample, 2), range(11), settings)).contacts
+    (contact,) = finished(scan_contacts(Sampled(shapes, 2), range(11))).contacts
     (span,) = contact.intervals
     assert abs(span.start - 4.3) <= contact.first.uncertainty <= SHORT
     assert abs(span.end - 7) <= SHORT

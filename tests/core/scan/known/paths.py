@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from addon.core import Sample, Sphere, time_of_impact
+from tests.core.scan.surfaces import balls_and_surfaces
 
 
 class Polylines:
@@ -83,16 +84,21 @@ class Polylines:
 
 
 class PolylinesAroundMesh(Polylines):
-    """Spheres along polylines, and a mesh at rest as the last subject."""
+    """Spheres along polylines, and a surface at rest as the last subject.
+
+    is_certain : Change it to make a sampler of it, of which some shapes are known.
+    """
 
     def __init__(self, knots, mesh, radius=0.5):
-        super().__init__(knots, radius)
+        super().__init__([*knots, ([0.0], [(0.0, 0, 0)])], radius)
         self.mesh = mesh
-        self.refinable, self.rests = np.ones(len(knots) + 1, dtype=bool), np.ones(1, dtype=bool)
         self.certain = self
 
-    def sample_between(self, time, subjects):
-        return super().sample_between(time, subjects[subjects < len(self.knots)])
+    def at(self, shapes, times, is_before=False):
+        is_ball = shapes < len(self.knots) - 1
+        balls = super().at(shapes[is_ball], np.asarray(times)[is_ball], is_before)
+        batch = balls_and_surfaces(balls, [self.mesh] * int((~is_ball).sum()))
+        return batch[np.argsort(np.argsort(~is_ball, kind="stable"))]
 
     def first_contact_with_mesh(self, sphere, begin, end):
         """First time at which a sphere touches the mesh, from its straight pieces; NaN for never."""

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from addon.core import Obstacle, Sample, ScanSettings, Triangle, TriangleMesh, scan_contacts
+from addon.core import Sample, ScanSettings, Triangle, TriangleMesh, scan_contacts
 from addon.core.motion import steps
 from addon.core.scan import scan, subdivision
 from tests.core.scan.known.paths import Polylines, PolylinesAroundMesh, random_polylines
@@ -77,11 +77,11 @@ def test_each_of_several_contacts_has_its_depth(name):
 
 
 @pytest.mark.parametrize("seed", range(times(2, full=6)))
-def test_no_contact_with_an_obstacle_at_rest_is_missed_invented_or_late(seed):
+def test_no_contact_with_a_surface_at_rest_is_missed_invented_or_late(seed):
     rng, frames, count = np.random.default_rng(seed), 8, 11
     mesh = TriangleMesh(Triangle(*rng.uniform(-1.5, 1.5, (3, 5, 3))))
     motion = PolylinesAroundMesh(random_polylines(rng, count, frames - 1, 2.5).knots, mesh)
-    report = report_of(motion, frames, obstacles=(Obstacle(count, mesh),))
+    report = report_of(motion, frames)
     found = {contact.a: contact for contact in report.contacts if contact.b == count}
     compared = 0
     for sphere in range(count):
@@ -96,20 +96,20 @@ def test_no_contact_with_an_obstacle_at_rest_is_missed_invented_or_late(seed):
     assert compared > 4
 
 
-@pytest.mark.parametrize("has_obstacle", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_report_is_the_same_for_chunks_of_any_size(has_obstacle, monkeypatch):
+@pytest.mark.parametrize("has_surface", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_report_is_the_same_for_chunks_of_any_size(has_surface, monkeypatch):
     rng, frames, count = np.random.default_rng(3), 6, 11
     mesh = TriangleMesh(Triangle(*rng.uniform(-1.5, 1.5, (3, 5, 3))))
-    motion, obstacles = random_polylines(rng, count, frames - 1, 2.5), ()
-    if has_obstacle:
-        motion, obstacles = PolylinesAroundMesh(motion.knots, mesh), (Obstacle(count, mesh),)
-    whole = report_of(motion, frames, obstacles=obstacles)
+    motion = random_polylines(rng, count, frames - 1, 2.5)
+    if has_surface:
+        motion = PolylinesAroundMesh(motion.knots, mesh)
+    whole = report_of(motion, frames)
     assert len(whole.contacts) > 5
     for rows in (1, 3):
         monkeypatch.setattr(subdivision, "_SPLIT_AT_ONCE", rows)
         monkeypatch.setattr(steps, "_PLACED_AT_ONCE", rows * count)
         monkeypatch.setattr(steps, "_BOUNDED_AT_ONCE", rows * count)
-        assert repr(report_of(motion, frames, obstacles=obstacles)) == repr(whole)
+        assert repr(report_of(motion, frames)) == repr(whole)
 
 
 @pytest.mark.parametrize("time", [3, 3.5])
@@ -147,24 +147,22 @@ def first_while_shown(first_contact, absences, last):
 
 
 @pytest.mark.parametrize("seed", range(times(2, full=6)))
-@pytest.mark.parametrize("has_obstacle", [False, True])
+@pytest.mark.parametrize("has_surface", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("length", [2, 256])
 def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(
-    seed, has_obstacle, length, monkeypatch
+    seed, has_surface, length, monkeypatch
 ):
     monkeypatch.setattr(scan, "_block_length", lambda shape_count: length)
     rng, last, count = np.random.default_rng(seed), 7, 11
     motion, partners = random_polylines(rng, count, last, 2.5), range(count)
     # Pieces do not show what is there at the last frame alone.
     frames = np.setdiff1d(np.arange(1, 10), last)
-    absences = np.sort(rng.choice(frames, (count + has_obstacle, 2)), axis=1)
-    obstacles = ()
-    if has_obstacle:
+    absences = np.sort(rng.choice(frames, (count + has_surface, 2)), axis=1)
+    if has_surface:
         mesh = TriangleMesh(Triangle(*rng.uniform(-1.5, 1.5, (3, 5, 3))))
         motion, partners = PolylinesAroundMesh(motion.knots, mesh), (count,)
-        obstacles = (Obstacle(count, mesh),)
     hide(motion, absences)
-    report = report_of(motion, last + 1, obstacles=obstacles)
+    report = report_of(motion, last + 1)
     found = {(contact.a, contact.b): contact.first for contact in report.contacts}
     compared = 0
     for a in range(count):
@@ -173,7 +171,7 @@ def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(
                 continue
 
             def first_contact(begin, end, a=a, b=b):
-                if has_obstacle:
+                if has_surface:
                     return motion.first_contact_with_mesh(a, begin, end)
                 return motion.first_contact(a, b, begin, end)
 
@@ -200,11 +198,11 @@ def test_contact_at_rest_ends_where_a_subject_disappears_and_begins_where_it_com
     assert [tuple(span) for span in contact.intervals] == spans
 
 
-def test_motion_around_an_obstacle_that_moves_is_sampled():
+def test_motion_around_a_surface_that_is_not_certain_is_sampled():
     mesh = TriangleMesh(Triangle([[0.0, -5, -5]], [[0.0, 5, -5]], [[0.0, 0, 5]]))
     motion = PolylinesAroundMesh([([0, 7], [(-5, 0, 0), (5, 0, 0)])], mesh)
-    motion.rests = np.zeros(1, dtype=bool)
-    (contact,) = report_of(motion, 8, obstacles=(Obstacle(1, mesh),)).contacts
+    motion.is_certain = np.array([True, False])
+    (contact,) = report_of(motion, 8).contacts
     assert contact.first.motion == "sampled"
     assert contact.first.frame == pytest.approx(4.5 * 7 / 10, abs=1e-9)
 

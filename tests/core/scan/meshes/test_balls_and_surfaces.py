@@ -9,17 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from addon.core import (
-    ContactReport,
-    Meshes,
-    Sample,
-    ScanSettings,
-    Sphere,
-    Triangle,
-    TriangleMesh,
-    scan_contacts,
-)
-from addon.core.numeric.batch import concatenated
+from addon.core import ContactReport, Sample, ScanSettings, Sphere, Triangle, TriangleMesh, scan_contacts
+from tests.core.scan.surfaces import balls_and_surfaces, mesh_of, pose_at, surfaces_apart
 from tests.finished import finished
 from tests.tiers import times
 
@@ -42,9 +33,8 @@ class FormulaMotion:
         return np.ones(self.owners[-1] + 1, dtype=bool)
 
     def sample(self, time: float) -> Sample:
-        matrices = np.tile(np.eye(4), (len(self.surfaces), 1, 1)) if self.poses is None else self.poses(time)
-        surfaces = Meshes(self.surfaces, matrices, is_solid=False)
-        return Sample(concatenated(Meshes.balls(Sphere(self.centers(time), self.radii)), surfaces))
+        matrices = None if self.poses is None else self.poses(time)
+        return Sample(balls_and_surfaces(Sphere(self.centers(time), self.radii), self.surfaces, matrices))
 
     def sample_between(self, time: float, subjects: Array) -> Sample:
         self.sampled.append(time)
@@ -57,14 +47,9 @@ def scanned(
     """Scan balls and surfaces, of which two are no pair."""
     moving.surfaces = surfaces
     moving.owners = settings.get("owners", np.arange(len(moving.radii) + len(surfaces)))
-    labels = np.append(np.full(len(moving.radii), -1), np.zeros(len(surfaces), dtype=int))
+    labels = surfaces_apart(len(moving.radii), len(surfaces))
     labels = labels[np.unique(moving.owners, return_index=True)[1]]
     return finished(scan_contacts(moving, frames, ScanSettings(separate=labels, **settings)))
-
-
-def mesh_of(corners: Array, one_sided: bool = False) -> TriangleMesh:
-    """Make a mesh of triangles (t, 3, 3)."""
-    return TriangleMesh(Triangle(corners[:, 0], corners[:, 1], corners[:, 2], one_sided=one_sided))
 
 
 def box_corners(half: Array) -> Array:
@@ -138,7 +123,7 @@ def test_projectile_through_thin_plate_mesh_is_found(one_sided):
     assert contact.intervals[0].end == pytest.approx(3.3 + 0.006 / speed, abs=1e-7)
 
 
-def test_normal_points_from_group_a_to_group_b_when_obstacle_is_a():
+def test_normal_points_from_group_a_to_group_b_when_surface_is_a():
     motion = FormulaMotion(lambda t: np.array([[0.0, 0.0, 5.0 - t]]), np.array([0.5]))
     floor = mesh_of(box_corners(np.array([2.0, 2.0, 0.5])))
     is_floor = np.array([False, True])
@@ -178,11 +163,7 @@ def test_rotating_paddle_hits_ball_at_formula_angle():
     radius, thick, rate = 0.25, 0.05, 0.2
 
     def poses(t: float) -> Array:
-        place = np.eye(4)
-        c, s = math.cos(rate * t), math.sin(rate * t)
-        place[:2, :2] = [[c, -s], [s, c]]
-        place[2, 3] = 0.0
-        return place[None]
+        return pose_at(0, 0, 0, turn=rate * t)[None]
 
     blade = box_corners(np.array([1.5, thick, 0.5])) + np.array([1.5, 0, 0])
     motion = FormulaMotion(lambda t: np.array([[0.0, 2.0, 0.0]]), np.array([radius]), poses)
@@ -207,10 +188,9 @@ def test_blade_far_from_its_axis_hits_ball_within_a_thousandth_of_a_frame():
     rate, radius = 3.8, 0.3
 
     def poses(time: float) -> Array:
-        cos, sin = math.cos(rate * time), math.sin(rate * time)
-        return np.array([[[cos, -sin, 0, 0], [sin, cos, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]])
+        return pose_at(0, 0, 0, turn=rate * time)[None]
 
-    for place in np.linspace(0.5, 6, 4).tolist():
+    for place in np.linspace(0.5, 6, times(4, 2)).tolist():
         center = 8 * np.array([[math.cos(place), math.sin(place), 0]])
         motion = FormulaMotion(lambda _, center=center: center, np.array([radius]), poses)
         (contact,) = scanned(motion, range(4), blade).contacts
@@ -222,9 +202,7 @@ def test_blade_far_from_its_axis_hits_ball_within_a_thousandth_of_a_frame():
 
 def test_lift_carrying_ball_is_one_contact():
     def poses(t: float) -> Array:
-        place = np.eye(4)
-        place[2, 3] = 0.3 * math.sin(0.4 * t)
-        return place[None]
+        return pose_at(0, 0, 0.3 * math.sin(0.4 * t))[None]
 
     motion = FormulaMotion(
         lambda t: np.array([[0, 0, 0.5 + 0.249 + 0.3 * math.sin(0.4 * t)]]), np.array([0.25]), poses
@@ -276,7 +254,7 @@ def test_clearance_counts_as_contact_with_mesh():
     assert contact.depth == pytest.approx(-0.1)
 
 
-def test_bodies_touch_each_other_and_obstacles_do_not():
+def test_bodies_touch_each_other_and_surfaces_do_not():
     # Two balls meet above two plates that overlap each other.
     motion = FormulaMotion(lambda t: np.array([[t - 4.0, 0, 1.0], [4.0 - t, 0, 1.0]]), np.array([0.5, 0.5]))
     plate = mesh_of(box_corners(np.array([9, 1, 0.1])))
@@ -341,6 +319,33 @@ def test_depth_is_known_for_clearance_larger_than_ball():
     (contact,) = scanned(motion, range(6), triangle, clearance=2.0).contacts
     # Above the triangle for a while: 0.6 to its plane, less the radius.
     assert contact.depth == pytest.approx(-0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(times(6, 3, full=20)))
+def test_depth_of_a_ball_whose_center_passes_a_plate_is_its_radius(seed):
+    # It passes anywhere within a frame, at any constant speed.
+    rng = np.random.default_rng(seed)
+    plate = mesh_of(terrain(2, 0.0, rng))
+    for _ in range(20):
+        height, speed = rng.uniform(1, 4), rng.uniform(0.3, 4)
+        motion = FormulaMotion(lambda t, z=height, v=speed: np.array([[0, 0.2, z - v * t]]), np.array([0.5]))
+        frames = range(3 + int((height + 0.5) / speed))
+        (contact,) = scanned(motion, frames, plate, motion="linear").contacts
+        assert contact.depth == pytest.approx(0.5, abs=0.005 * 0.5), (height, speed)
+        assert contact.deepest_frame == pytest.approx(height / speed, abs=0.005 * 0.5 / speed + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(times(6, 3, full=20)))
+def test_depth_of_a_ball_that_passes_above_the_rim_of_a_plate_is_that_of_its_nearest_place(seed):
+    # The rim is a line in Y. The center is nearest to it, at a distance of 0.3, anywhere within a frame.
+    rng = np.random.default_rng(seed)
+    rim = mesh_of(np.array([[(0.0, -9, 0), (0.0, 9, 0), (0.0, 0, -9)]]))
+    for _ in range(20):
+        place, speed = rng.uniform(1, 4), rng.uniform(0.3, 4)
+        motion = FormulaMotion(lambda t, x=place, v=speed: np.array([[x - v * t, 0.2, 0.3]]), np.array([0.5]))
+        frames = range(3 + int((place + 0.5) / speed))
+        (contact,) = scanned(motion, frames, rim, motion="linear").contacts
+        assert contact.depth == pytest.approx(0.2, abs=0.005 * 0.5), (place, speed)
 
 
 def test_ball_that_is_nearest_outside_the_sphere_around_a_mesh_is_a_near_miss():

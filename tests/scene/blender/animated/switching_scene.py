@@ -10,7 +10,6 @@ import numpy as np
 
 from addon.core.progress import run_to_end
 from addon.scene.jobs.bounds import compute_bounds
-from addon.scene.motion.obstacles import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
 from tests.scene.building import (
@@ -248,8 +247,7 @@ def motion_of_scene() -> tuple[list[str], SceneMotion]:
     scene = bpy.context.scene
     scene.frame_set(1)
     subjects = compute_bounds(scene, BoundsSettings()).subjects
-    none = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
-    motion = SceneMotion(scene, subjects, Selection(), "aabb", FitSettings(), none)
+    motion = SceneMotion(scene, subjects, Selection(), "aabb", FitSettings())
     run_to_end(motion.comparing(TIMES))
     return [subject.name for subject in subjects], motion
 

@@ -12,7 +12,6 @@ from addon.core.progress import run_to_end
 from addon.formats import dumps
 from addon.scene.blender.private_scene import keeping_open
 from addon.scene.jobs.bounds import compute_bounds
-from addon.scene.motion.obstacles import MeshObstacles
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
 from tests.scene.blender.animated.switching_scene import known_subjects
@@ -37,8 +36,7 @@ def motion_of_scene(times: list[float], is_played: bool = False) -> SceneMotion:
     scene = bpy.context.scene
     scene.frame_set(int(times[0]))
     subjects = compute_bounds(scene, BoundsSettings()).subjects
-    none = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
-    motion = SceneMotion(scene, subjects, Selection(), "aabb", FitSettings(), none)
+    motion = SceneMotion(scene, subjects, Selection(), "aabb", FitSettings())
     if not is_played:
         run_to_end(motion.comparing(times))
     return motion
