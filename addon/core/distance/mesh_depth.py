@@ -43,10 +43,11 @@ def depths_of_meshes(a: Meshes, b: Meshes, known: Floats) -> Floats:
     return depth
 
 
-def separations_by_depth(a: Meshes, b: Meshes, cutoff: Floats) -> Floats:
+def separations_by_depth(a: Meshes, b: Meshes, cutoff: Floats, both_sides: bool = False) -> Floats:
     """Measure the separations (m,) of meshes (m,): the distance of the surfaces, or minus the depth.
 
     cutoff : (m,) float64. Only smaller separations are measured.
+    both_sides : Whether one-sided triangles count from both sides.
     Returns separation : (m,) float64. The cutoff where there is no smaller one. Margins reduce it. Without
         them it is 0 where edges alone cross.
     """
@@ -55,6 +56,8 @@ def separations_by_depth(a: Meshes, b: Meshes, cutoff: Floats) -> Floats:
     separation, rows = -depth - margin, np.flatnonzero((depth == 0) & (cutoff > -margin))
     if len(rows):
         nodes = moving_nodes((a[rows], a[rows]), (b[rows], b[rows]))
+        if both_sides:
+            nodes = nodes[0].two_sided(), nodes[1].two_sided()
         separation[rows] += closest_triangles(*nodes, (cutoff + margin)[rows])[0]
     return separation
 

@@ -48,6 +48,8 @@ from .separating_axis import WitnessPoints
 
 _PAIRS_AT_ONCE = 1024
 _NEXT = [1, 2, 0]
+_BEHIND = 1e-12
+"""Part of the coordinates by which a center is behind a plane that it does not pass just now."""
 _TOUCHING = np.nextafter(0.0, 1.0)
 """The least distance that is more than 0."""
 
@@ -434,5 +436,5 @@ class _DistanceSearch(MeshPairSearch):
 def _are_behind(face: Floats, other: Floats) -> Bools:
     """Mask (m,) of triangles whose center is behind the plane of a face; corners (m, 3, 3) each."""
     normal = _normals((face[:, _NEXT] - face).T).T
-    rounding = DISTANCE_ROUNDING * np.maximum(np.abs(face), np.abs(other)).max(axis=(1, 2))
-    return np.asarray(dot(other.mean(axis=1) - face[:, 0], normal) < -rounding)
+    least = _BEHIND * np.maximum(np.abs(face), np.abs(other)).max(axis=(1, 2))
+    return np.asarray(dot(other.mean(axis=1) - face[:, 0], normal) < -least)

@@ -43,8 +43,14 @@ _MORE = 1e-9
 """Part of a distance that is added to bounds of it, for rounding."""
 _FALL = 0.75
 """Part of an interval by which separations are extrapolated from the middle: a half, and more."""
-_PARABOLAS = 4
-"""Samples of a contact, at most, that are taken where a parabola is deepest."""
+_HALVINGS, _PARABOLAS, _SHORT_STEP = 4, 12, 0.05
+"""Samples of a contact, at most: next to an end that is deepest, and where a parabola is deepest; the part of
+an interval within which a sample is not taken again.
+"""
+_FAST, _SAMPLES_OF_FAST = 0.5, 9
+"""Part of a pair's size that it moves while in contact, above which so many samples are taken first."""
+_RESOLUTION_OF_DEPTH, _EXACT = 5e-3, 1e-6
+"""Parts of a pair's size by which depths may be off: of meshes, and of balls."""
 _RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3
 """Parts of a pair's size: of one sample, separations that are less by this need not be found, and of a pair
 those in other intervals than that of the least one.
@@ -122,6 +128,7 @@ def minimum_separation_of_meshes(
     for rows in _parts_by_vertices(moving, np.flatnonzero(is_touching & (contacts.low == np.inf))):
         span = contacts.enter[rows], contacts.leave[rows]
         found, time = _deepest_in_contact(moving.take(rows), span, cutoff[rows])
+        found, time = _with_crossings(moving.take(rows), span, found, time)
         is_less = found < cutoff[rows]
         least[rows[is_less]], least_time[rows[is_less]] = found[is_less], time[is_less]
     return least, least_time
@@ -145,7 +152,8 @@ def depth_bounds_of_meshes(pairs: PairMotion, contacts: IntervalContacts) -> Flo
     time = (contacts.enter[rows] + contacts.leave[rows]) / 2
     moving = _MovingPairs.of(pairs).take(rows)
     a, b = at(moving.a.aabb(), moving.a_end.aabb(), time), at(moving.b.aabb(), moving.b_end.aabb(), time)
-    low[rows] = -np.maximum(_largest_depths(a, b), _largest_depths(b, a))
+    margin = np.maximum(moving.a.margin + moving.b.margin, moving.a_end.margin + moving.b_end.margin)
+    low[rows] = -np.maximum(_largest_depths(a, b), _largest_depths(b, a)) - margin
     return low
 
 
@@ -161,51 +169,91 @@ def _deepest_in_contact(
 ) -> tuple[Floats, Floats]:
     """Search the least separations (m,) of pairs in contact from and to times (m,), and their times (m,).
 
-    Pairs that are not below a cutoff (m,) in the middle get the cutoff. For the others, a parabola through
-    three samples gives the next one.
+    Of pairs that are nowhere below a cutoff (m,), the separation is not below it either. For the others, a
+    parabola through three samples gives the next one.
     """
 
     def measured(rows: Ints, time: Floats) -> Floats:
-        return separations_by_depth(*moving.take(rows).at(time), cutoff[rows])
+        # In contact, what comes to the front of a one-sided triangle may be behind it because of rounding.
+        return separations_by_depth(*moving.take(rows).at(time), limit[rows], both_sides=True)
 
-    every = np.arange(len(cutoff))
-    left, right = span[0].copy(), span[1].copy()
-    time = (left + right) / 2
-    least = measured(every, time)
-    rows = np.flatnonzero((least < cutoff) & (left < right))
-    values = np.stack([cutoff, cutoff])
-    values[:, rows] = measured(rows, left[rows]), measured(rows, right[rows])
-    for side, ends in enumerate((left, right)):
-        is_less = values[side] < least
-        least[is_less], time[is_less] = values[side, is_less], ends[is_less]
-    # What is deepest at an end of the interval is so for the next interval, too.
-    rows = rows[(left < time)[rows] & (time < right)[rows]]
+    path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
+    tolerance = np.where(moving.a.are_balls | moving.b.are_balls, _EXACT, _RESOLUTION_OF_DEPTH) * moving.size
+    # In the middle they are as deep as at any time, but for half of the path.
+    limit = cutoff + path * (span[1] - span[0]) / 2
+    # Three times each, of which the middle one is the deepest, and separations.
+    middle = (span[0] + span[1]) / 2
+    times, values = np.stack([span[0], middle, span[1]]), np.tile(limit, (3, 1))
+    values[1] = measured(np.arange(len(cutoff)), middle)
+    rows = np.flatnonzero((values[1] < limit) & (span[0] < span[1]))
+    values[::2, rows] = measured(rows, span[0][rows]), measured(rows, span[1][rows])
+    # What moves far may be deep several times.
+    fast = rows[(path * (span[1] - span[0]))[rows] > _FAST * moving.size[rows]]
+    if len(fast):
+        every = np.linspace(span[0][fast], span[1][fast], _SAMPLES_OF_FAST)
+        found = np.stack([values[0, fast], *(measured(fast, each) for each in every[1:-1]), values[2, fast]])
+        best = np.clip(found.argmin(axis=0), 1, _SAMPLES_OF_FAST - 2) + np.array([[-1], [0], [1]])
+        times[:, fast], values[:, fast] = every[best, np.arange(len(fast))], found[best, np.arange(len(fast))]
+    # If an end is the deepest of them, pairs may be deeper next to it.
+    for end in (0, 2):
+        near = rows[values[end, rows] < values[[1, 2 - end]][:, rows].min(axis=0)]
+        for _ in range(_HALVINGS):
+            times[2 - end, near], values[2 - end, near] = times[1, near], values[1, near]
+            times[1, near] = (times[1, near] + times[end, near]) / 2
+            values[1, near] = measured(near, times[1, near])
+            near = near[values[end, near] < values[1, near]]
+        times[1, near], values[1, near] = times[end, near], values[end, near]
     for _ in range(_PARABOLAS):
+        rows = rows[(path * (times[2] - times[0]))[rows] > tolerance[rows]]
+        rows = rows[(times[0] < times[1])[rows] & (times[1] < times[2])[rows]]
         if not len(rows):
             break
-        times = np.stack([left[rows], time[rows], right[rows]])
-        next_time = _lowest_of_parabolas(times, np.stack([values[0, rows], least[rows], values[1, rows]]))
-        found = measured(rows, next_time)
-        gain = least[rows] - found
-        is_less, is_before = gain > 0, next_time < time[rows]
-        for side, ends, beyond in ((0, left, is_before != is_less), (1, right, is_before == is_less)):
-            # The worse one of both samples is an end of what is searched next.
-            moved = np.flatnonzero(beyond)
-            ends[rows[moved]] = np.where(is_less, time[rows], next_time)[moved]
-            values[side, rows[moved]] = np.where(is_less, least[rows], found)[moved]
-        better = rows[is_less]
-        least[better], time[better] = found[is_less], next_time[is_less]
-        rows = rows[np.abs(gain) > _RESOLUTION * moving.size[rows]]
+        time = _next_times(times[:, rows], values[:, rows])
+        found, is_before = measured(rows, time), time < times[1, rows]
+        is_less = found < values[1, rows]
+        # The worse one of both samples is an end of what is searched next.
+        for end, is_beyond in ((0, is_before != is_less), (2, is_before == is_less)):
+            places = rows[is_beyond]
+            times[end, places] = np.where(is_less, times[1, rows], time)[is_beyond]
+            values[end, places] = np.where(is_less, values[1, rows], found)[is_beyond]
+        times[1, rows[is_less]], values[1, rows[is_less]] = time[is_less], found[is_less]
+    return values[1], times[1]
+
+
+def _with_crossings(
+    moving: _MovingPairs, span: tuple[Floats, Floats], least: Floats, time: Floats
+) -> tuple[Floats, Floats]:
+    """Replace the least separations (m,), and their times, of balls whose centers pass the other surface.
+
+    There a ball is as deep as its radius, for an instant.
+
+    span : from and to times (m,) in contact
+    """
+    rows = np.flatnonzero(moving.a.are_balls | moving.b.are_balls)
+    if not len(rows):
+        return least, time
+    near = moving.take(rows)
+    a, b = (each.two_sided() for each in moving_nodes((near.a, near.a_end), (near.b, near.b_end)))
+    crossing, _ = first_impacts_of_meshes(a, b, np.zeros(len(rows)), span[0][rows])
+    first, last = -(near.a.margin + near.b.margin), -(near.a_end.margin + near.b_end.margin)
+    depth, least, time = first + crossing * (last - first), least.copy(), time.copy()
+    is_less = (crossing <= span[1][rows]) & (depth < least[rows])
+    least[rows[is_less]], time[rows[is_less]] = depth[is_less], crossing[is_less]
     return least, time
 
 
-def _lowest_of_parabolas(times: Floats, values: Floats) -> Floats:
-    """Find the times (m,) at which parabolas through three samples (3, m) are least; the middle is lowest."""
+def _next_times(times: Floats, values: Floats) -> Floats:
+    """Find times (m,) at which parabolas through three samples (3, m) are least; the middle one is lowest.
+
+    Next to that, in the middle of the longer part instead, so that the parts become shorter.
+    """
     before, after = np.diff(times, axis=0)
     rise_before, rise_after = values[0] - values[1], values[2] - values[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         step = (before**2 * rise_after - after**2 * rise_before) / (before * rise_after + after * rise_before)
-    return np.asarray(times[1] - np.nan_to_num(step) / 2)
+    step = -np.nan_to_num(step) / 2
+    is_short = np.abs(step) < _SHORT_STEP * (before + after)
+    return np.asarray(times[1] + np.where(is_short, np.where(after > before, after, -before) / 2, step))
 
 
 def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:
@@ -272,7 +320,8 @@ class _MovingPairs(Table):
         on_a, on_b, normal = closest_points_of_nodes(*nodes, rows, triangles[:, rows])
         velocity = velocities_of_meshes(self.b[rows], self.b_end[rows], b[rows], on_b, triangles[1, rows])
         velocity -= velocities_of_meshes(self.a[rows], self.a_end[rows], a[rows], on_a, triangles[0, rows])
-        slope[rows] = dot(velocity, normal)
+        growth = self.a_end.margin + self.b_end.margin - self.a.margin - self.b.margin
+        slope[rows] = dot(velocity, normal) - growth[rows]
         return Tangents(time, value, slope)
 
 
@@ -295,43 +344,43 @@ def _overlap_throughout(moving: _MovingPairs) -> Floats:
 def _contacts_of_surfaces(
     a: MovingNodes, b: MovingNodes, nearest: Floats, reach: Floats
 ) -> tuple[Floats, Floats, Bools, tuple[Ints, Ints]]:
-    """Sweep pairs (m,) from both ends, for the first and last contact within `nearest` (m,); NaN for none.
+    """Sweep pairs (m,) from both ends, for the first and last contact within `nearest` (2, m); NaN for none.
 
-    Also returns which surfaces (m,) are within the larger `reach` (m,) at any time, and the triangles (2, m)
-    that touch at the start, and at the end; -1 for none.
+    Also returns which surfaces (m,) are within the larger `reach` (2, m) at any time, and the triangles
+    (2, m) that touch at the start, and at the end; -1 for none.
     """
     back = a.reversed_in_time(), b.reversed_in_time()
     # Meshes that touch at an end need no sweep, which takes longer.
     at_start, at_end = _touching_at_ends(a, b, np.nextafter(nearest, np.inf))
     begins, ends = at_start[0] >= 0, at_end[0] >= 0
-    earliest, rows = np.zeros(len(nearest)), np.flatnonzero(~begins)
+    earliest, rows = np.zeros(len(begins)), np.flatnonzero(~begins)
     # A plane through corners that deviate is up to twice as far elsewhere, next to a triangle.
-    behind = 2 * (reach - nearest)
+    behind = 2 * (reach - nearest)[0]
     earliest[rows] = first_impacts_of_meshes(a, b, reach, None, rows, behind)[0][rows]
     is_near = ~np.isnan(earliest)
     enter, leave = np.where(begins, 0.0, np.nan), np.where(ends, 1.0, np.nan)
     rows = np.flatnonzero(is_near & ~begins)
     enter[rows] = first_impacts_of_meshes(a, b, nearest, np.nan_to_num(earliest), rows)[0][rows]
     rows = np.flatnonzero(~np.isnan(enter) & ~ends)
-    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest, rows=rows)[0][rows]
+    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest[::-1], rows=rows)[0][rows]
     # Because of rounding, a graze may be found in one direction of time only.
     return np.fmin(enter, leave), np.fmax(leave, enter), is_near, (at_start, at_end)
 
 
 def _touching_at_ends(a: MovingNodes, b: MovingNodes, limit: Floats) -> tuple[Ints, Ints]:
-    """Find triangles (2, m) that are nearer than a limit (m,) at the start and at the end; -1 for none.
+    """Find triangles (2, m) that are nearer than limits (2, m) at the start and at the end; -1 for none.
 
     What successive intervals share is searched once.
     """
     ends = [PosedNodes.concatenate([each.start, each.end]) for each in (a, b)]
-    limits = np.tile(limit, 2)
+    limits, count = limit.ravel(), limit.shape[1]
     columns: list[NDArray[Any]] = [limits[:, None]]
     for nodes in ends:
         columns += [nodes.root[:, None], nodes.linear.reshape(-1, 9), nodes.offset]
     first, kind_of = distinct_rows(np.hstack(columns))
     both = [MovingNodes(each.pool, nodes, nodes) for each, nodes in zip((a, b), ends, strict=True)]
     found = closest_triangles(both[0], both[1], limits, rows=first)[1][:, first[kind_of]]
-    return found[:, : len(limit)], found[:, len(limit) :]
+    return found[:, :count], found[:, count:]
 
 
 def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margins: Floats) -> IntervalContacts:
@@ -341,8 +390,7 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margins: Float
     margins : (2, m) of both meshes together, at both ends
     """
     a, b = moving_nodes((moving.a, moving.a_end), (moving.b, moving.b_end))
-    margin = margins.max(axis=0)
-    enter, leave, is_near, touching = _contacts_of_surfaces(a, b, clearance + margin, reach + margin)
+    enter, leave, is_near, touching = _contacts_of_surfaces(a, b, clearance + margins, reach + margins)
     low = np.where(is_near, clearance, reach)
     high = np.full(len(low), np.inf)
     # Of triangles that touch at both ends, the crossing of either may last throughout.

@@ -88,7 +88,13 @@ class PairMotion(Table):
         earlier = np.maximum(time - _SPEED_INTERVAL, 0)
         before, after = self.separation_at(np.stack([earlier, time]))
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(time > earlier, (before - after) / (time - earlier), 0.0)
+            speed = np.where(time > earlier, (before - after) / (time - earlier), 0.0)
+        # Of triangles that come to the front of one-sided ones.
+        rows = np.flatnonzero(~np.isfinite(speed))
+        if len(rows):
+            impact = self.take(rows).impact_at(time[rows])
+            speed[rows] = np.abs(dot(impact.velocity, impact.normal))
+        return speed
 
 
 class PairImpact(NamedTuple):

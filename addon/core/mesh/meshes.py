@@ -89,6 +89,7 @@ class Meshes(Batched):
     @classmethod
     def balls(cls, spheres: Sphere) -> Meshes:
         """Return spheres (...) as meshes: each is a point, and its radius the margin around that."""
+        require_type(spheres, Sphere, "spheres")
         matrix = np.zeros((*spheres.shape, 4, 4))
         matrix[...] = np.eye(4)
         matrix[..., :3, 3] = spheres.center
@@ -148,6 +149,12 @@ class Meshes(Batched):
         """Mask (...) of meshes whose vertices move in their own space."""
         kinds, which = self._kinds()
         return np.array([each.deforms for each in kinds], dtype=bool)[which].reshape(self.shape)
+
+    @property
+    def are_one_sided(self) -> Bools:
+        """Mask (...) of meshes whose triangles do not touch what is behind them."""
+        kinds, which = self._kinds()
+        return np.array([each.one_sided for each in kinds], dtype=bool)[which].reshape(self.shape)
 
     @property
     def have_inside(self) -> Bools:

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..interval.dispatch import with_minimum_separation
 from ..interval.pair_motion import IntervalContacts, PairMotion, rotation_sagitta
-from ..mesh.meshes import Meshes
 from ..motion.motion import Motion
 from ..motion.samples import FIRST_TOLERANCE
 from ..numeric.arrays import Bools, Floats, Ints, Table
@@ -67,10 +66,6 @@ class Pieces(Table):
         cls, rows: Ints, motion: PairMotion, deviation: Floats, may_jump: Bools, begin: Floats, end: Floats
     ) -> Pieces:
         """Pieces (m,) of which only the motion is known."""
-        if isinstance(motion.a_start, Meshes):
-            # The larger margin counts all the time.
-            ends = [side.margin for side in motion if isinstance(side, Meshes)]
-            deviation = deviation + np.abs(ends[1] - ends[0]) + np.abs(ends[3] - ends[2])
         rest, farther, *contacts = np.full((2 + len(IntervalContacts.names()), len(rows)), np.nan)
         solved = IntervalContacts(*contacts), *np.zeros((2, len(rows)), dtype=bool), np.zeros(len(rows))
         return cls(rows, motion, deviation, may_jump, begin, end, rest, farther, *solved)

@@ -181,6 +181,11 @@ class Subdivision:
         # Around corners, padded boxes reach farther. Without a clearance that is part of the deviation.
         earliest = motion.time_within(reach) if clearance else time_of_impact(*motion.padded(reach))
         earliest = np.fmin(earliest, enter[rows])
+        if isinstance(motion.a_start, Meshes) and isinstance(motion.b_start, Meshes):
+            # Padding does not bring what is behind a face to its front any earlier.
+            is_partial = motion.a_start.are_one_sided | motion.b_start.are_one_sided
+            before = np.maximum(enter[rows] - uncertainty[rows], 0.0)
+            earliest = np.where(is_partial, np.minimum(earliest, before), earliest)
         latest = np.minimum(enter[rows] + _MARGIN * uncertainty[rows], 1.0)
         is_touching = motion.separation_at(latest) + error <= clearance
         is_decided = is_touching | (error <= self.graze[solved.rows[rows]])

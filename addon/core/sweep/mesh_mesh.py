@@ -30,12 +30,15 @@ from ..numeric.arrays import (
     Floats,
     Ints,
     Table,
+    cross,
     cross_first,
     dot,
     dot_first,
     largest_component,
+    length,
     normalized,
     power_of_two_scale,
+    unit_or_zero,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING, GAP_ROUNDING
 from .one_sided import times_in_front
@@ -52,6 +55,8 @@ _MIN_DISTANCE = 1e-7
 precision."""
 _MOST_PASSES = 4
 """Times at which a triangle comes to the front of another one, at most, and the search for these."""
+_ON_PLANE = 1e-6
+"""Distance from a one-sided triangle, relative to its size, at which a center is on its plane."""
 _TIME_BEFORE = 1e-7
 """Time before a contact at which its separating axes are evaluated."""
 
@@ -75,6 +80,7 @@ def first_impacts_of_triangles(
     begin: Floats | float = 0.0,
     until: Floats | float = 1.0,
     steps: range = _ALL_STEPS,
+    growth: Floats | float = 0.0,
 ) -> tuple[Floats, Bools]:
     """First times in [begin, until] at which pairs of triangles are within `clearance`; NaN for never.
 
@@ -88,17 +94,19 @@ def first_impacts_of_triangles(
     until : (m,) float or float. Last time that is searched.
     steps : Numbers of the steps to take, all by default. Pairs that the first ones do not resolve can be
         continued from their times on.
+    growth : (m,) float or float. By how much the clearance is larger at time 1.
     Returns time : (m,) float64
     Returns is_resolved : (m,) bool. False where the pair may touch later than the time, or never.
     """
     count = len(a.start)
-    clearances, begins, ends = (
-        np.broadcast_to(np.asarray(each, dtype=np.float64), (count,)) for each in (clearance, begin, until)
+    clearances, growths, begins, ends = (
+        np.broadcast_to(np.asarray(each, dtype=np.float64), (count,))
+        for each in (clearance, growth, begin, until)
     )
     time, is_resolved = np.full(count, np.nan), np.ones(count, dtype=bool)
     for start in range(0, count, _CHUNK_PAIRS):
         rows = slice(start, start + _CHUNK_PAIRS)
-        pairs = _TrianglePairs.of(a.take(rows), b.take(rows), clearances[rows])
+        pairs = _TrianglePairs.of(a.take(rows), b.take(rows), clearances[rows], growths[rows])
         time[rows], is_resolved[rows] = _first_contacts(pairs, begins[rows], ends[rows], steps)
     return time, is_resolved
 
@@ -127,7 +135,7 @@ class _TrianglePairs(Table, last=True):
 
     p, q : (3 coordinates, 3 corners, m) float64. Corners of both triangles.
     p_change, q_change : (3 coordinates, 3 corners, m) float64. Their changes over the interval.
-    clearance : (m,) float64. Gap that counts as contact, but for rounding errors.
+    clearance, growth : (m,) float64. Gap that counts as contact, but for rounding errors, and its change.
     """
 
     p: Floats
@@ -135,19 +143,24 @@ class _TrianglePairs(Table, last=True):
     q: Floats
     q_change: Floats
     clearance: Floats
+    growth: Floats
 
     @classmethod
-    def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: Floats) -> _TrianglePairs:
+    def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: Floats, growth: Floats) -> _TrianglePairs:
         corners = np.concatenate([a.start, a.end, b.start, b.end], axis=1)
-        scale = power_of_two_scale(np.maximum(np.abs(corners).max(axis=(1, 2)), clearance))
+        largest = np.maximum(clearance, clearance + growth)
+        scale = power_of_two_scale(np.maximum(np.abs(corners).max(axis=(1, 2)), largest))
         corners = corners / scale[:, None, None]
         corners = np.moveaxis(corners - corners[:, :1], 0, -1).swapaxes(0, 1)
         p, p_end, q, q_end = (np.ascontiguousarray(part) for part in np.split(corners, 4, axis=1))
-        return cls(p, p_end - p, q, q_end - q, clearance / scale)
+        return cls(p, p_end - p, q, q_end - q, clearance / scale, growth / scale)
 
     def at(self, time: Floats) -> _TrianglePairs:
         """Pairs at times (m,); the changes stay those of the whole interval."""
-        return self.replaced(p=self.p + time * self.p_change, q=self.q + time * self.q_change)
+        clearance = np.maximum(self.clearance + time * self.growth, 0.0)
+        return self.replaced(
+            p=self.p + time * self.p_change, q=self.q + time * self.q_change, clearance=clearance
+        )
 
 
 def _first_contacts(
@@ -164,7 +177,7 @@ def _first_contacts(
         now = part.at(time[active])
         remaining = 1 - time[active]
         gap, step = _safe_steps(now, _feature_axes(now), remaining)
-        contact_gap = part.clearance + GAP_ROUNDING
+        contact_gap = now.clearance + GAP_ROUNDING
         close = np.flatnonzero((gap <= contact_gap) | (step_number >= _SLOW_STEPS))
         if len(close):
             # The gap along the line of closest points: -inf, which counts as contact, where these are too
@@ -223,10 +236,12 @@ def _safe_steps(now: _TrianglePairs, axes: _Axes, remaining: Floats) -> tuple[Fl
     with np.errstate(divide="ignore", invalid="ignore"):
         gaps = np.where(sizes[0] > 0, np.maximum(ahead, behind) / sizes[0], -np.inf)
     sign = np.where(ahead >= behind, 1.0, -1.0)[:, None, None]
-    # Distance of each corner of one triangle to each of the other, less the clearance times the axis length.
+    # Distance of each corner of one triangle to each of the other, less the clearance times the axis length,
+    # which is no more than the sum of the lengths of its coefficients.
     terms = [sign * (of_q[k][:, None] - of_p[k][:, :, None]) for k in range(4)]
-    for term, size in zip(terms, sizes, strict=False):
-        term -= (size * now.clearance)[:, None, None]
+    for power, size in enumerate(sizes):
+        terms[power] -= (size * now.clearance)[:, None, None]
+        terms[power + 1] -= (size * now.growth)[:, None, None]
     step = _positive_duration(terms, remaining).max(axis=0)
     if not (axes.second.any() or axes.third.any()):
         return gaps.max(axis=0), np.where(step >= remaining, np.inf, step)
@@ -272,8 +287,9 @@ def time_within_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, clearance
 
     Never late, and early only by what `first_impacts_of_triangles` is; NaN for never.
     """
-    reach = clearance + np.maximum(a0.margin + b0.margin, a1.margin + b1.margin)
-    time, _ = first_impacts_of_meshes(*moving_nodes((a0, a1), (b0, b1)), reach)
+    margin, margin_end = a0.margin + b0.margin, a1.margin + b1.margin
+    nodes = moving_nodes((a0, a1), (b0, b1))
+    time, _ = first_impacts_of_meshes(*nodes, clearance + np.stack([margin, margin_end]))
     apart = np.flatnonzero(~(time == 0))
     time[apart[are_inside(a0[apart], b0[apart])]] = 0.0
     return time
@@ -288,6 +304,13 @@ def contacts_of_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, time: Flo
         MovingTriangles(*each.corners(rows, node)) for each, node in zip(moving, nodes, strict=True)
     )
     on_a, on_b, normal = contacts_of_triangles(first, second, time)
+    # What just comes to the front of a face is on its plane.
+    for each, sign, triangles in ((moving[0], 1.0, first), (moving[1], -1.0, second)):
+        if each.start.one_sided.any():
+            sides = np.diff(triangles.at(time), axis=1)
+            is_on = length(on_b - on_a) <= _ON_PLANE * np.abs(sides).max(axis=(1, 2))
+            of_face = sign * unit_or_zero(cross(sides[:, 0], sides[:, 1]))
+            normal = np.where((is_on & each.start.one_sided)[:, None], of_face, normal)
     return WitnessPoints(on_a + normal * a.margin[:, None], on_b - normal * b.margin[:, None], normal)
 
 
@@ -304,15 +327,17 @@ def first_impacts_of_meshes(
     Never late, and early by no more than `first_impacts_of_triangles`.
 
     a, b : MovingNodes, (m,). The meshes, in one space and unit.
-    clearance : (m,) float64. Distances that count as contact.
+    clearance : (m,) or (2, m) float64. Distances that count as contact, maybe others at the end.
     begin : (m,) float64. Times until which the meshes are known to be disjoint; 0 by default.
     rows : (r,) int64. Pairs to solve; all by default.
     behind : (m,) float64. Distances by which triangles may be behind one-sided ones that they touch.
     Returns time : (m,) float64. NaN for never.
     Returns nodes : (2, m) int64. Nodes of the triangles that touch first; -1 for never.
     """
-    search = _ImpactSearch(a, b, clearance, np.zeros(len(clearance)) if begin is None else begin, behind)
-    search.run(np.arange(len(clearance)) if rows is None else rows)
+    first, last = clearance if clearance.ndim == 2 else (clearance, clearance)
+    begin = np.zeros(len(first)) if begin is None else begin
+    search = _ImpactSearch(a, b, (first, last - first), begin, behind)
+    search.run(np.arange(len(first)) if rows is None else rows)
     return np.where(search.nodes[0] < 0, np.nan, search.best), search.nodes
 
 
@@ -340,18 +365,24 @@ class _ImpactSearch(MeshPairSearch):
     """Search for the first impacts of moving meshes: see `first_impacts_of_meshes`."""
 
     def __init__(
-        self, a: MovingNodes, b: MovingNodes, clearance: Floats, begin: Floats, behind: Floats | float
+        self,
+        a: MovingNodes,
+        b: MovingNodes,
+        clearance: tuple[Floats, Floats],
+        begin: Floats,
+        behind: Floats | float,
     ) -> None:
-        super().__init__(a, b, np.full(len(clearance), _AFTER_END))
-        self._clearance, self._begin = clearance, begin
-        self._behind = np.broadcast_to(np.asarray(behind, dtype=np.float64), clearance.shape)
+        super().__init__(a, b, np.full(len(begin), _AFTER_END))
+        self._clearance, self._growth = clearance
+        self._begin = begin
+        self._behind = np.broadcast_to(np.asarray(behind, dtype=np.float64), begin.shape)
         self._is_partial = a.start.one_sided | b.start.one_sided
         self._total_radius = a.radius_of_roots() + b.radius_of_roots()
 
     def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
         a0, a1, radius_a = self._a.spheres(row, i)
         b0, b1, radius_b = self._b.spheres(row, j)
-        clearance, total = self._clearance[row], radius_a + radius_b
+        clearance, total = self._clearance[row] + np.maximum(self._growth[row], 0.0), radius_a + radius_b
         size = np.maximum.reduce([largest_component(each) for each in (a0, a1, b0, b1)]) + total
         wider = clearance + DISTANCE_ROUNDING * (size + clearance)
         low = _sphere_entry_times(b0 - a0, b1 - a1, total + wider)
@@ -411,7 +442,7 @@ class _ImpactSearch(MeshPairSearch):
         begin = np.maximum(low, self._begin[row])
         steps = range(_SLOW_STEPS) if is_quick else range(_SLOW_STEPS, _MAX_STEPS)
         time, is_resolved = first_impacts_of_triangles(
-            first, second, self._clearance[row], begin, self.best[row], steps
+            first, second, self._clearance[row], begin, self.best[row], steps, self._growth[row]
         )
         partial = np.flatnonzero(self._is_partial[row] & is_resolved & ~np.isnan(time))
         if len(partial):
@@ -442,7 +473,8 @@ class _ImpactSearch(MeshPairSearch):
                 break
             # In the meantime they may have parted.
             pairs = sides[0].take(rows), sides[1].take(rows)
-            time[rows], _ = first_impacts_of_triangles(*pairs, self._clearance[row[rows]], time[rows])
+            clearance, growth = self._clearance[row[rows]], self._growth[row[rows]]
+            time[rows], _ = first_impacts_of_triangles(*pairs, clearance, time[rows], growth=growth)
             rows = rows[~np.isnan(time[rows])]
         return time
 

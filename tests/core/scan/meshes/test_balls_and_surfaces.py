@@ -326,7 +326,7 @@ def test_depth_of_a_ball_whose_center_passes_a_plate_is_its_radius(seed):
     # It passes anywhere within a frame, at any constant speed.
     rng = np.random.default_rng(seed)
     plate = mesh_of(terrain(2, 0.0, rng))
-    for _ in range(20):
+    for _ in range(times(20, 5)):
         height, speed = rng.uniform(1, 4), rng.uniform(0.3, 4)
         motion = FormulaMotion(lambda t, z=height, v=speed: np.array([[0, 0.2, z - v * t]]), np.array([0.5]))
         frames = range(3 + int((height + 0.5) / speed))
@@ -340,7 +340,7 @@ def test_depth_of_a_ball_that_passes_above_the_rim_of_a_plate_is_that_of_its_nea
     # The rim is a line in Y. The center is nearest to it, at a distance of 0.3, anywhere within a frame.
     rng = np.random.default_rng(seed)
     rim = mesh_of(np.array([[(0.0, -9, 0), (0.0, 9, 0), (0.0, 0, -9)]]))
-    for _ in range(20):
+    for _ in range(times(20, 5)):
         place, speed = rng.uniform(1, 4), rng.uniform(0.3, 4)
         motion = FormulaMotion(lambda t, x=place, v=speed: np.array([[x - v * t, 0.2, 0.3]]), np.array([0.5]))
         frames = range(3 + int((place + 0.5) / speed))
