@@ -6,8 +6,7 @@
 `easing_bounds`     parts of easings: distance from the chord
 `keyframes`         curves of keys: values at times, and distance from the chord over intervals
 `expressions`       driver expressions of the frame number, and curves with these
-`rotation`          rotation modes: matrices, and distance from the chord and from the arc
-`transforms`        world matrices of objects from their channels and parents, keyed or driven
-`transform_bounds`  keyed objects between two frames: distance of points from the chord
+`transforms`        world matrices of objects from their channels, rotation modes and parents
+`transform_bounds`  keyed objects between two frames: distance of points and turns from the chord
 ==================  ==============================================================================
 """

@@ -92,7 +92,7 @@ def _cube_root(values: Floats) -> Floats:
 
 
 CONSTANT, LINEAR, BEZIER, EXTRAPOLATED, EASED = range(5)
-"""Kinds of segments. For an eased one, the number of its easing is added: see `easings.easing_code`."""
+"""Kinds of segments. For an eased one, the number of its easing is added: see `easings.EASING_CODES`."""
 _FLAT = float(np.finfo(np.float32).eps)
 """Difference of values below which Blender takes a segment as constant."""
 

@@ -16,14 +16,15 @@ import bpy
 import numpy as np
 
 from ...core.curves.expressions import DrivenCurves, Expressions
-from ...core.curves.rotation import AXIS_ANGLE, QUATERNION
 from ...core.curves.segments import Singles
 from ...core.curves.transforms import (
+    AXIS_ANGLE,
     CHANNELS,
     DELTA_LOCATION,
     DELTA_ROTATION,
     DELTA_SCALE,
     LOCATION,
+    QUATERNION,
     ROTATION,
     SCALE,
     Transforms,
