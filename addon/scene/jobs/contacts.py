@@ -200,7 +200,9 @@ class ContactJob:
         parents = bounded.subjects.columns(np.arange(len(bounded.subjects)))["parent"]
         parents = [bounded.parents.get(parent, parent) for parent in parents]
         parents += [entry.parent for entry in self._late_objects]
-        is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
+        is_obstacle = np.zeros(len(subjects), dtype=bool)
+        if settings.obstacles:
+            is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
         selection = settings.selection
         # They are tested although one may be the other's parent.
         is_pair_named = len(subjects) == 2 and (
@@ -246,8 +248,8 @@ class ContactJob:
         found, skipped, _ = run_to_end(find_in_parts(scene, depsgraph, settings.selection))
         yield self._begun
         shapes, fit = self._shapes_of(found.representatives())
-        with_triangles: Container[int] = range(len(found))
-        if settings.shape not in SHAPES_OF_TRIANGLES:
+        with_triangles: Container[int] = range(len(found)) if settings.shape in SHAPES_OF_TRIANGLES else ()
+        if settings.obstacles and not with_triangles:
             mask = NamePatterns(scene_by_uid(self.uid), found).mask("obstacles", settings.obstacles)
             with_triangles = frozenset(np.flatnonzero(mask).tolist())
         reader = FrameReader(found, fit, with_triangles, settings.shape == "mesh")
@@ -363,21 +365,20 @@ class ContactJob:
             rotating=tuple(rotating.tolist()),
             skipped_pairs=skipped,
         ).with_accepted_pairs()
-        if report.stopped_at is not None:
+        empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
+        if report.stopped_at is not None or not empty:
             return result
         self.progress.begin_phase(1.0)
-        return (yield from self.progress.track(self._with_late_meshes(result)))
+        return (yield from self.progress.track(self._with_late_meshes(result, empty)))
 
-    def _with_late_meshes(self, result: Result) -> Generator[Progress, None, Result]:
-        """Give objects that a result skips without vertices the frame at which they get some, and warnings.
+    def _with_late_meshes(self, result: Result, empty: set[str]) -> Generator[Progress, None, Result]:
+        """Give skipped objects without vertices the frame at which they get some, and warnings.
 
         They are evaluated by themselves: that takes no time where they do not depend on the frame.
 
+        empty : Names of these objects.
         progress : After each evaluation.
         """
-        empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
-        if not empty:
-            return result
         modifiers: dict[int, Modifiers] = {}
         names: dict[int, str] = {}
         for item in scene_by_uid(self.uid).objects:

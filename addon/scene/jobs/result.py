@@ -244,6 +244,8 @@ class Result(DocumentContents):
 
     def with_late_warnings(self) -> Result:
         """Copy with the drivers that were first evaluated after `warnings` were found, and are blocked."""
+        if not bpy.app.autoexec_fail:
+            return self
         late = blocked_drivers(bpy.context.evaluated_depsgraph_get())
         return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *late))))
 

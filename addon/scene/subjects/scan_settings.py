@@ -74,11 +74,14 @@ def make_scan_settings(
     ]
     parts: Ints | None = None
     if settings.ignore_parents:
-        joined = () if is_pair_named else _with_parents(subjects, parents)
-        # But not those that the groups name, both without a wildcard.
-        names = [valid_text(subject.name) for subject in subjects]
-        a, b = ([name in group for name in names] for group in map(set, (settings.group_a, settings.group_b)))
-        unnamed = [(i, j) for i, j in joined if not ((a[i] and b[j]) or (a[j] and b[i]))]
+        unnamed: list[tuple[int, int]] = []
+        if any(parents) and not is_pair_named:
+            # But not those that the groups name, both without a wildcard.
+            names = [valid_text(subject.name) for subject in subjects]
+            groups = set(settings.group_a), set(settings.group_b)
+            a, b = ([name in group for name in names] for group in groups)
+            joined = _with_parents(subjects, parents)
+            unnamed = [(i, j) for i, j in joined if not ((a[i] and b[j]) or (a[j] and b[i]))]
         # Label of the object of each loose part, -1 for a whole object.
         numbers: dict[InstanceKey, int] = {}
         labels = [
