@@ -12,8 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..numeric.arrays import Ints
-from .segments import Singles
+from ..numeric.arrays import Ints, Singles
 
 FAMILIES = ("SINE", "QUAD", "CUBIC", "QUART", "QUINT", "EXPO", "CIRC", "BACK", "BOUNCE", "ELASTIC")
 MODES = ("EASE_IN", "EASE_OUT", "EASE_IN_OUT")

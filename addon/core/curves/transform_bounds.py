@@ -13,8 +13,7 @@ import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
 from ..numeric.tolerances import CHAIN_ROUNDING
-from .keyframes import Chords
-from .segments import CONSTANT
+from .keyframes import CONSTANT, Chords
 from .transforms import (
     AXIS_ANGLE,
     DELTA_LOCATION,

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.arrays import Bools, Floats, Ints, Singles
 from ..numeric.tolerances import CHAIN_ROUNDING
-from .keyframes import Curves
-from .segments import Numbers, Singles
+from .keyframes import Curves, Numbers
 
 EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 """Rotation modes by number; then QUATERNION and AXIS_ANGLE."""

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import EmptyGeometryError, InvalidShapeError, NonFiniteGeometryError
 
 Floats: TypeAlias = NDArray[np.float64]
+Singles: TypeAlias = NDArray[np.float32]
 Bools: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
 

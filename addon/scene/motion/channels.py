@@ -13,8 +13,16 @@ import numpy as np
 
 from ...core.curves.easings import EASING_CODES, FAMILIES, MODES
 from ...core.curves.expressions import Expression, expression_of
-from ...core.curves.keyframes import Curves, rounded_times
-from ...core.curves.segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys, Singles
+from ...core.curves.keyframes import (
+    BEZIER,
+    CONSTANT,
+    EASED,
+    EXTRAPOLATED,
+    LINEAR,
+    Curves,
+    Keys,
+    rounded_times,
+)
 from ...core.curves.transforms import (
     AXIS_ANGLE,
     CHANNELS,
@@ -25,7 +33,7 @@ from ...core.curves.transforms import (
     ROTATION,
     SCALE,
 )
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ..blender.animated import TRANSFORM, curves_of_action
 
 ROTATION_MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.curves.keyframes import rounded_times
-from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import SHORT, Jumps, TransformChords, hierarchy_chords
 from ...core.curves.transforms import Hierarchy, Transforms
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ...core.skins.blended_points import (
     BlendedPoints,
     RecentPoints,

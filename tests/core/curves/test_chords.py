@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from addon.core.curves.easings import EASING_CODES, FAMILIES, MODES
-from addon.core.curves.keyframes import Curves
-from addon.core.curves.segments import CONSTANT, EASED, LINEAR
+from addon.core.curves.keyframes import CONSTANT, EASED, LINEAR, Curves
 from tests.core.curves.random_curves import FIRST, LAST, dense_points, one_curve, random_keys
 
 

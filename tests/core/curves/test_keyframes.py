@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from addon.core.curves.easings import EASING_CODES
-from addon.core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR
+from addon.core.curves.keyframes import BEZIER, CONSTANT, EASED, LINEAR
 from tests.core.curves.random_curves import EASINGS, eased, one_curve, random_curves
 
 TIMES = np.linspace(-5, 45, 401)

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from addon.core.curves.keyframes import Curves
-from addon.core.curves.segments import LINEAR, Keys
+from addon.core.curves.keyframes import LINEAR, Curves, Keys
 from addon.core.curves.transform_bounds import hierarchy_chords, transform_chords
 from addon.core.curves.transforms import (
     AXIS_ANGLE,
