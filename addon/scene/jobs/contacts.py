@@ -59,8 +59,7 @@ from ..settings import (
 )
 from ..subjects.find import find_in_parts
 from ..subjects.reader import SubjectReader
-from ..subjects.scan_settings import NamePatterns, make_scan_settings
-from ..subjects.selection import matches_names
+from ..subjects.selection import NamePatterns, make_scan_settings, matches_names
 from ..subjects.subject import Subject, SubjectList
 from .bounds_table import NO_VERTICES, BoundsTable, fit_bounds
 from .detailed_shapes import SHAPES_OF_SCANS, ScannedShapes
