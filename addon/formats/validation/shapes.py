@@ -57,7 +57,6 @@ _EXTENDS = ("hull", *(name for name, kind in VOLUMES.items() if "axis" in kind.f
 _ROOT = "spheres[0]"
 """Name of the root of a tree."""
 
-
 _WORLD = np.eye(4)
 """The frame of world shapes. Frames are matrices (n, 4, 4), or (4, 4) for all, without scale."""
 

@@ -28,7 +28,6 @@ _IMAGE_SOURCES = frozenset({"FILE", "SEQUENCE", "MOVIE"})
 _FONTS = ("font", "font_bold", "font_italic", "font_bold_italic")
 _BUILTIN_FONT = "<builtin>"
 
-
 _of_imports: dict[int, tuple[InputWarning, ...]] = {}
 """Warnings of the importer by the scene's session_uid, which no other scene of the session gets."""
 

@@ -65,7 +65,6 @@ _FLOAT, _UNSIGNED_BYTE = 5126, 5121
 _VERTICES, _INDICES = 34962, 34963
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
-
 ExportedPart: TypeAlias = tuple[NDArray[Any], float]
 """Points (n, 3) of a part of a mesh, in the space of its node, float32, or float64 of a convex part; and
 their largest error in the world."""

@@ -70,7 +70,6 @@ _WARNING = template(
     "has no vertices at the first frame, and some at frame {frame:g}: frames from there on include it"
 )
 
-
 _PREPARATION, _PREPARATION_OF_PARTS = 0.05, 0.5
 """Part of the work of a scan before its first frame, for the progress; more if meshes are split."""
 _LATE_MESHES = 0.98

@@ -116,7 +116,6 @@ def _faces_of_parts(rows: PartRows, triangles: NDArray[np.int32]) -> list[NDArra
 def _rows_within(rows: NDArray[np.int64], triangles: NDArray[np.int32]) -> NDArray[np.int32]:
     """Triangles (t, 3) of a mesh within a part of it, as rows of the part, which is at rows (n,).
 
-
     Loose parts have all vertices of their triangles. Those of a bone that reach to others are omitted.
     """
     places = np.searchsorted(rows, triangles)
