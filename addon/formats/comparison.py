@@ -86,9 +86,8 @@ def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -
         raise DocumentError(message(text, theirs=names[1], shape=names[0]))
     now, before = _intervals(document), _intervals(baseline)
     unknown, time = _without_same(now, before), document["time"]
-    accepted_pairs = {
-        tuple(sorted((entry["a"], entry["b"]))) for entry in document["contacts"] if "accepted" in entry
-    }
+    accepted = (entry for entry in document["contacts"] if "accepted" in entry)
+    accepted_pairs = {tuple(sorted((entry["a"], entry["b"]))) for entry in accepted}
     new = tuple(entry for entry in unknown if (entry.a, entry.b) not in accepted_pairs)
     gone = tuple(
         entry

@@ -102,13 +102,11 @@ def _read_unity(match: re.Match[str]) -> ColliderName:
     kind = _COMPONENT_KINDS[component.lower()]
     defect = ""
     if component != COMPONENTS[kind]:
-        defect = message(
-            "contains {found!r}: the Unity pattern has {wanted!r}", found=component, wanted=COMPONENTS[kind]
-        )
+        text = "contains {found!r}: the Unity pattern has {wanted!r}"
+        defect = message(text, found=component, wanted=COMPONENTS[kind])
     elif number is None:
-        defect = message(
-            "has no number after {found!r}: the Unity pattern has one, such as _00", found=component
-        )
+        text = "has no number after {found!r}: the Unity pattern has one, such as _00"
+        defect = message(text, found=component)
     similar = _distinct((base, _SUFFIX.sub("", base)))
     return ColliderName("unity", kind, () if suffix else (base,), similar, defect)
 

@@ -160,9 +160,8 @@ class Curves:
         self.segments = segments = Segments(keys, starts, is_extrapolated)
         self._times = np.ascontiguousarray(keys.points[:, 0])
         # Complex numbers are in order of their real part first: of the curve, then of the time.
-        self._by_curve = np.repeat(np.arange(self.count), np.diff(starts)) + 1j * self._times.astype(
-            np.float64
-        )
+        curve_of_key = np.repeat(np.arange(self.count), np.diff(starts))
+        self._by_curve = curve_of_key + 1j * self._times.astype(np.float64)
         # Of each curve, the first one whose segments have the same kinds and times.
         seen: dict[bytes, int] = {}
         self._layout_of = np.empty(self.count, dtype=np.int64)

@@ -163,9 +163,8 @@ def _without_parents(
     bounds[3] = np.abs(rest[:, SCALE] * rest[:, DELTA_SCALE]).max(axis=1)[objects]
     changing = np.flatnonzero(transforms.changes_form[objects])
     if len(changing):
-        matrices[:, changing, :3, :3], bounds[:, changing] = _form(
-            transforms, objects[changing], channels.take(changing)
-        )
+        form = _form(transforms, objects[changing], channels.take(changing))
+        matrices[:, changing, :3, :3], bounds[:, changing] = form
     linear, arc, turn, largest_scale = bounds
     return TransformChords(matrices[0], matrices[1], offset, linear, arc), turn, largest_scale
 
@@ -273,10 +272,9 @@ class Jumps:
         self.times: list[Floats] = []
         for row, parent in enumerate(transforms.parent.tolist()):
             inherited = [] if parent < 0 else self.times[parent].tolist()
-            mine = (
-                (by_curve.get(curve, []) for curve in transforms.curve_of[row].tolist()) if by_curve else ()
-            )
-            self.times.append(np.unique([*inherited, *(time for times in mine for time in times)]))
+            curves_of_row = transforms.curve_of[row].tolist() if by_curve else ()
+            mine = (time for curve in curves_of_row for time in by_curve.get(curve, ()))
+            self.times.append(np.unique([*inherited, *mine]))
         # Numbers of all jumps, by object and time, in order.
         self._times = np.unique(np.concatenate([[np.inf], *self.times]))
         owner = np.repeat(np.arange(len(self.times)), [len(times) for times in self.times])

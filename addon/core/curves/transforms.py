@@ -159,9 +159,8 @@ class Transforms:
     def precise_rest(self) -> tuple[Floats, Floats]:
         """Delta rotations and linear parts (n, 3, 3) of values that no curve changes, without parents."""
         rest = self.rest.astype(np.float64)
-        delta, rotation = (
-            rotation_matrices(self.modes, rest[:, group]) for group in (DELTA_ROTATION, ROTATION)
-        )
+        delta = rotation_matrices(self.modes, rest[:, DELTA_ROTATION])
+        rotation = rotation_matrices(self.modes, rest[:, ROTATION])
         linear = delta @ rotation * (rest[:, SCALE] * rest[:, DELTA_SCALE])[:, None, :]
         return delta, np.asarray(linear)
 
@@ -250,9 +249,8 @@ def _from_axis_angles(components: Numbers) -> Numbers:
     has_axis = squared > np.float32(1e-35)
     with np.errstate(divide="ignore", invalid="ignore"):
         x, y, z = np.where(has_axis[:, None], axis * (np.float32(1) / np.sqrt(squared))[:, None], 0).T
-    sine, cosine = (
-        np.where(has_axis, f(angle), rest).astype(components.dtype) for f, rest in ((np.sin, 0), (np.cos, 1))
-    )
+    sine = np.where(has_axis, np.sin(angle), 0).astype(components.dtype)
+    cosine = np.where(has_axis, np.cos(angle), 1).astype(components.dtype)
     rest = np.float32(1) - cosine
     matrix = np.empty((3, 3, len(x)), dtype=components.dtype)
     matrix[0, 0], matrix[1, 1], matrix[2, 2] = (a * a * rest + cosine for a in (x, y, z))

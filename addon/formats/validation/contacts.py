@@ -169,6 +169,5 @@ def _is_within(frame: float, time: Mapping[str, float]) -> bool:
 
 
 def _is_in_any(frame: float, intervals: Sequence[Mapping[str, float]]) -> bool:
-    return any(
-        span["start"] - _FRAME_TOLERANCE <= frame <= span["end"] + _FRAME_TOLERANCE for span in intervals
-    )
+    spans = ((span["start"] - _FRAME_TOLERANCE, span["end"] + _FRAME_TOLERANCE) for span in intervals)
+    return any(start <= frame <= end for start, end in spans)

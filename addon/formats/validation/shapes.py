@@ -479,9 +479,8 @@ def _contradiction(wrong: Bools, names: Sequence[str]) -> str:
 
 def _is_envelope_frame(time: Mapping[str, float]) -> bool:
     """Return whether the envelopes were sampled at the frame of the objects' shapes."""
-    reference, start, end, step = (
-        float(time[key]) for key in ("referenceFrame", "frameStart", "frameEnd", "frameStep")
-    )
+    keys = ("referenceFrame", "frameStart", "frameEnd", "frameStep")
+    reference, start, end, step = (float(time[key]) for key in keys)
     if not start <= reference <= end or math.isinf(end - start):
         return False
     return reference == end or abs(math.remainder(reference - start, step)) < 1e-9

@@ -271,10 +271,8 @@ class Simulations:
                         starts.append(_first_timeline_frame(scene, cache))
         if not simulated:
             return cls(frozenset(), None)
-        uids = frozenset(
-            block.session_uid for block in dependents_of(simulated) if isinstance(block, bpy.types.Object)
-        )
-        return cls(uids, min(starts) if starts else None)
+        objects = (block for block in dependents_of(simulated) if isinstance(block, bpy.types.Object))
+        return cls(frozenset(block.session_uid for block in objects), min(starts) if starts else None)
 
     def restart(self, scene: bpy.types.Scene) -> None:
         """Let the active scene's simulations that are not baked be simulated again from their start.

@@ -230,9 +230,8 @@ def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
         by_lower[each.lower()].append(each)
     first_levels = collision_levels(meshes).values()
     levels = {base_name(each).lower(): each for each in first_levels if base_name(each) != each}
-    collections = {
-        name_of(entry) for entry in scene.collection.children_recursive if is_merged_collection(entry)
-    }
+    merged = filter(is_merged_collection, scene.collection.children_recursive)
+    collections = set(map(name_of, merged))
     candidates = []
     for item in items:
         id = full_name_of(item)
@@ -378,9 +377,8 @@ def _check_group(
         found += shapes[id].problems if id in shapes else [("unreadable", _DISABLED)]
         surface = surfaces[id]
         count = 0 if surface is None else len(surface.local)
-        colliders.append(
-            CheckedCollider(name_of(item), id, source_id, name.engine, name.kind, count, len(found))
-        )
+        checked = (name_of(item), id, source_id, name.engine, name.kind, count, len(found))
+        colliders.append(CheckedCollider(*checked))
         problems += [ColliderFinding(name_of(item), id, *problem) for problem in found]
     if source is not None and source_id is not None and len(source.local) and source.is_readable:
         problems += _outside(group, source_id, shapes, source)

@@ -92,9 +92,8 @@ def collider_steps(
         # Blender multiplies both matrices in single precision, and makes rotations of rounded quaternions, no
         # entry of which is more precise than the largest one.
         entries = np.tile(np.abs(frame.scale), (3, 1)) if is_sheared else np.abs(axes)
-        slack = (
-            8 * _SINGLE * float((np.abs(linear) @ entries).sum(axis=1).max()) * float(np.abs(points).max())
-        )
+        growth = float((np.abs(linear) @ entries).sum(axis=1).max())
+        slack = 8 * _SINGLE * growth * float(np.abs(points).max())
         axes, lengths = np.eye(3), np.ones(3)
     else:
         frame = None

@@ -79,9 +79,9 @@ class BoundsTable(SortedObjects):
         for column, *values in zip(self._placements, *(each.placements for each in chunk), strict=True):
             column[subjects] = np.concatenate(values)
         for places, *both in fits:
-            is_fitted = (
-                np.array([place not in errors for place in places.tolist()]) if errors else slice(None)
-            )
+            is_fitted: Any = slice(None)
+            if errors:
+                is_fitted = np.array([place not in errors for place in places.tolist()])
             rows = subjects[places[is_fitted]]
             for group, batches in zip(_GROUPS, both, strict=True):
                 for batch in batches:

@@ -306,9 +306,8 @@ class ContactJob:
         bounded = run_to_end(fit_bounds(SubjectReader(found, fit).geometries(depsgraph), found, shapes, []))
         self.late += bounded.subjects
         self._late_objects += bounded
-        reader = FrameReader(
-            bounded.subjects, self.settings.fit, range(len(bounded.subjects)), self.settings.shape == "mesh"
-        )
+        found = bounded.subjects
+        reader = FrameReader(found, self.settings.fit, range(len(found)), self.settings.shape == "mesh")
         reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.forget_instances()
         self._late_readers.append(reader)
@@ -400,10 +399,9 @@ class ContactJob:
             Skipped(entry.name, message(_REASON, frame=late[entry.name])) if entry.name in late else entry
             for entry in result.skipped
         )
-        warnings = [
-            InputWarning("lateMesh", name, message(_WARNING, frame=late[name])) for name in sorted(late)
-        ]
-        return replace(result, skipped=skipped, warnings=(*result.warnings, *warnings))
+        warnings = ((name, message(_WARNING, frame=time)) for name, time in sorted(late.items()))
+        more = (InputWarning("lateMesh", *each) for each in warnings)
+        return replace(result, skipped=skipped, warnings=(*result.warnings, *more))
 
 
 def choose_sources(

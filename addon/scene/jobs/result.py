@@ -212,9 +212,8 @@ class Result(DocumentContents):
             objects = list(objects)
             for row, *shapes in zip(local.rows.tolist(), local.shapes, world.shapes, strict=True):
                 entry = objects[row]
-                objects[row] = replace(
-                    entry, local=(*entry.local, shapes[0]), world=(*entry.world, shapes[1])
-                )
+                both = {"local": (*entry.local, shapes[0]), "world": (*entry.world, shapes[1])}
+                objects[row] = replace(entry, **both)
         contents: DocumentContents = replace(self, objects=objects)
         return make_document(contents, space_for(convention, self.scale_length), decimals)
 

@@ -243,9 +243,8 @@ class LiveSubjects:
         are_same = present & ~(self._is_assembled | self._has_settings) & (fit == self._fitted_with)
         for index in np.flatnonzero(are_same).tolist():
             now, fitted = self._known.get(index), self._fitted_readings.get(index)
-            are_same[index] = now is fitted or (
-                now is not None and fitted is not None and now.has_shape_of(fitted)
-            )
+            are_both = now is not None and fitted is not None
+            are_same[index] = now is fitted or (are_both and now.has_shape_of(fitted))
         return np.asarray(are_same)
 
     def _apply_settings(self, fit: FitSettings, with_parts: Collection[DrawnShape]) -> None:
@@ -394,9 +393,8 @@ class LiveSubjects:
         indices = np.flatnonzero(self._is_assembled).tolist()
         if not indices:
             return
-        subjects = with_current_names(
-            [self._subjects[k] for k in indices], [self._identities[k] for k in indices]
-        )
+        chosen = ([every[k] for k in indices] for every in (self._subjects, self._identities))
+        subjects = with_current_names(*chosen)
         reader = SubjectReader(subjects, self._fit, range(len(indices)) if self._parts else ())
         for source in reader.singles(depsgraph):
             index = indices[source.subject]

@@ -223,9 +223,8 @@ class SubjectReader:
                 points = NO_POINTS if fit.vertex_group else overrides[0].points
                 radius, triangles = overrides[0].radius, NO_TRIANGLES
             else:
-                needs_triangles = bool(self.with_triangles) and any(
-                    index in self.with_triangles for index in subjects.tolist()
-                )
+                wanted = self.with_triangles
+                needs_triangles = bool(wanted) and any(index in wanted for index in subjects.tolist())
                 radius, (points, triangles) = 0.0, read_vertices_of_fit(shown, fit, needs_triangles)
             yield SubjectGeometry(subjects, table.matrices(rows), points, radius, fit, triangles)
         members: dict[int, list[_Vertices]] = defaultdict(list)

@@ -90,10 +90,8 @@ def owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str]
         collections = [scene.collection, *scene.collection.children_recursive]
         chosen = [entry for entry in collections if name_of(entry) == selection.collection]
         if not chosen:
-            raise SceneError(
-                f"collection {selection.collection!r}: "
-                f"scene {name_of(scene)!r} has no collection of this name"
-            )
+            problem = f"scene {name_of(scene)!r} has no collection of this name"
+            raise SceneError(f"collection {selection.collection!r}: {problem}")
         allowed.append({full_name_of(item) for entry in chosen for item in entry.all_objects})
     if selection.selected_only:
         allowed.append(set(map(full_name_of, selected_objects())))
@@ -113,9 +111,8 @@ def selected_objects() -> list[bpy.types.Object]:
 
 def selection_of_uids(scene: bpy.types.Scene, uids: Collection[int]) -> Selection:
     """Return the selection of the objects of a scene with these session_uids, whatever is selected now."""
-    return Selection(
-        owners=frozenset(full_name_of(item) for item in scene.objects if item.session_uid in uids)
-    )
+    items = (item for item in scene.objects if item.session_uid in uids)
+    return Selection(owners=frozenset(map(full_name_of, items)))
 
 
 def matches_names(selection: Selection, *names: str) -> bool:
@@ -225,9 +222,8 @@ def make_scan_settings(
             unnamed = [(i, j) for i, j in joined if not ((a[i] and b[j]) or (a[j] and b[i]))]
         # Label of the object of each loose part, -1 for a whole object.
         numbers: dict[InstanceKey, int] = {}
-        labels = [
-            -1 if each.part is None else numbers.setdefault(each.key, len(numbers)) for each in subjects
-        ]
+        keys = (None if each.part is None else each.key for each in subjects)
+        labels = [-1 if key is None else numbers.setdefault(key, len(numbers)) for key in keys]
         parts = np.array(labels, dtype=np.int64) if numbers else None
         skips += [(SkippedPairs.PARENTS, unnamed, None), (SkippedPairs.PARTS, (), parts)]
     if settings.ignore_collection:
@@ -336,9 +332,8 @@ class NamePatterns(NamedTuple):
             chosen = [entry for entry in collections if matches_pattern(name_pattern, name_of(entry))]
             members = {full_name_of(item) for entry in chosen for item in entry.all_objects}
             return np.array([subject.key[0] in members for subject in self.subjects], dtype=bool)
-        return np.array(
-            [matches_pattern(pattern, subject.name, subject.key[0]) for subject in self.subjects], dtype=bool
-        )
+        found = (matches_pattern(pattern, subject.name, subject.key[0]) for subject in self.subjects)
+        return np.fromiter(found, bool, len(self.subjects))
 
 
 def _collections_of(
