@@ -102,11 +102,8 @@ def _is_pipe_or_device(output: str) -> bool:
 
 def _alternative(content: str) -> str:
     """Suggest files that can store a kind of content of FileFormat.contents."""
-    suffixes = [
-        format.suffix
-        for format in formats.FILE_FORMATS
-        if content in format.contents and formats.format_from_filename(format.suffix) is format
-    ]
+    able = (format for format in formats.FILE_FORMATS if content in format.contents)
+    suffixes = [each.suffix for each in able if formats.format_from_filename(each.suffix) is each]
     return f"write a {' or '.join(suffixes)} file instead"
 
 

@@ -89,11 +89,8 @@ def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -
     accepted = (entry for entry in document["contacts"] if "accepted" in entry)
     accepted_pairs = {tuple(sorted((entry["a"], entry["b"]))) for entry in accepted}
     new = tuple(entry for entry in unknown if (entry.a, entry.b) not in accepted_pairs)
-    gone = tuple(
-        entry
-        for entry in _without_same(before, now)
-        if entry.start <= time["frameEnd"] and entry.end >= time["frameStart"]
-    )
+    start, end = time["frameStart"], time["frameEnd"]
+    gone = tuple(each for each in _without_same(before, now) if each.start <= end and each.end >= start)
     return Comparison(new, gone, len(now) - len(unknown), len(unknown) - len(new))
 
 

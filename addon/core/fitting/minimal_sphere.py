@@ -166,10 +166,8 @@ class Support(NamedTuple):
     def is_accurate(self) -> bool:
         """True if rounding, overflow and underflow were negligible in its computation."""
         x, y, z = self.center
-        return (
-            _SMALLEST_SQUARE < self.squared < _LARGEST_SQUARE
-            and x * x + y * y + z * z < _MAX_OFFSET_SQUARED * self.squared
-        )
+        is_near = x * x + y * y + z * z < _MAX_OFFSET_SQUARED * self.squared
+        return is_near and _SMALLEST_SQUARE < self.squared < _LARGEST_SQUARE
 
 
 def smallest_of_few(points: list[Point]) -> Support:

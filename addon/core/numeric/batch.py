@@ -127,10 +127,8 @@ class Batched:
         kind : Name of the shape, for the error message.
         """
         tails = self.field_shapes.values()
-        arrays = [
-            as_floats(values, f"{kind} {name.replace('_', ' ')}", tail)
-            for values, (name, tail) in zip(arguments, self.field_shapes.items(), strict=True)
-        ]
+        given = zip(arguments, self.field_shapes.items(), strict=True)
+        arrays = [as_floats(each, f"{kind} {name.replace('_', ' ')}", tail) for each, (name, tail) in given]
         batches = [array.shape[: array.ndim - len(tail)] for array, tail in zip(arrays, tails, strict=True)]
         if any(batch != batches[0] for batch in batches):
             whole = common_batch(kind, *batches)

@@ -334,10 +334,8 @@ def meshes_at(
     order = np.argsort(meshes, kind="stable")
     shared = np.split(rows[order], np.flatnonzero(np.diff(meshes[order])) + 1) if len(rows) else []
     shared.sort(key=lambda each: int(each[0]))
-    for (_, item), each in zip(
-        instances_at(depsgraph, table, [int(each[0]) for each in shared]), shared, strict=True
-    ):
-        yield each, item
+    first = instances_at(depsgraph, table, [int(each[0]) for each in shared])
+    yield from ((each, item) for (_, item), each in zip(first, shared, strict=True))
 
 
 def _is_converted(

@@ -311,10 +311,8 @@ def _has_created_name(item: bpy.types.Object, source: str) -> bool:
     name = name_of(item)
     if _mark_of(item) != source or item.data is None or name_of(item.data) != name:
         return False
-    return any(
-        each in name and not has_blender_suffix(name.rpartition(each)[2])
-        for each in (source, base_name(source))
-    )
+    names = (each for each in (source, base_name(source)) if each in name)
+    return any(not has_blender_suffix(name.rpartition(each)[2]) for each in names)
 
 
 def _selected(scene: bpy.types.Scene, candidates: list[_Candidate], selection: Selection) -> set[str]:
@@ -326,11 +324,8 @@ def _selected(scene: bpy.types.Scene, candidates: list[_Candidate], selection: S
                 f"object {pattern!r}: no collider in scene {name_of(scene)!r} has this name, or belongs to a "
                 "mesh of this name"
             )
-    return {
-        candidate.id
-        for candidate in candidates
-        if matches_names(selection, *candidate.names) and any(map(is_owner_selected, candidate.names))
-    }
+    named = (each for each in candidates if matches_names(selection, *each.names))
+    return {each.id for each in named if any(map(is_owner_selected, each.names))}
 
 
 def _check_group(

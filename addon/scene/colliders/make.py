@@ -428,20 +428,10 @@ def make_group_colliders(
     or the collection's name is invalid. Nothing is changed then.
     """
     layer, is_chosen = bpy.context.view_layer, owner_filter(scene, settings.selection)
-    items = [
-        item
-        for item in layer.objects
-        if item.type in MESH_LIKE
-        and item.visible_get(view_layer=layer)
-        and not is_collider(item)
-        and is_chosen(full_name_of(item))
-    ]
-
-    owners = [
-        item
-        for item in items
-        if item.vertex_groups and (not group or group in item.vertex_groups) and not is_without_response(item)
-    ]
+    shown = (item for item in layer.objects if item.type in MESH_LIKE and item.visible_get(view_layer=layer))
+    items = [item for item in shown if not is_collider(item) and is_chosen(full_name_of(item))]
+    with_group = (each for each in items if each.vertex_groups and (not group or group in each.vertex_groups))
+    owners = [item for item in with_group if not is_without_response(item)]
     levels = collision_levels(map(name_of, owners))
     other_levels = [name for name, first in levels.items() if first != name]
     items = [item for item in items if name_of(item) not in other_levels]

@@ -352,12 +352,8 @@ def _filled(mesh: bpy.types.Mesh | None, entry: ColliderRequest) -> bpy.types.Me
 
 def _is_exclusive(mesh: bpy.types.Mesh) -> bool:
     """Return whether a mesh was created for one collider and has no other user."""
-    return (
-        mesh.get(COLLIDER_PROPERTY) is not None
-        and mesh.users == 1
-        and not mesh.library
-        and not mesh.shape_keys
-    )
+    is_alone = mesh.users == 1 and not mesh.library and not mesh.shape_keys
+    return is_alone and mesh.get(COLLIDER_PROPERTY) is not None
 
 
 def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:

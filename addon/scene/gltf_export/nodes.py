@@ -330,10 +330,8 @@ def add_colliders(
             else:
                 text = "{name}: no collider, {problem}"
             warn(message(text, name=node.name, count=count, total=len(results), problem=problem))
-        nodes = [
-            export.node(collider_node_name(node.name, number), collider, response)
-            for number, collider in enumerate(colliders)
-        ]
+        named = ((collider_node_name(node.name, k), collider) for k, collider in enumerate(colliders))
+        nodes = [export.node(name, collider, response) for name, collider in named]
         if nodes:
             node.children = [*(node.children or ()), *nodes]
 

@@ -395,10 +395,8 @@ class ContactJob:
             yield Progress(number, len(self.times), time)
         if not late:
             return result
-        skipped = tuple(
-            Skipped(entry.name, message(_REASON, frame=late[entry.name])) if entry.name in late else entry
-            for entry in result.skipped
-        )
+        reasons = {name: message(_REASON, frame=time) for name, time in late.items()}
+        skipped = tuple(Skipped(each.name, reasons.get(each.name, each.reason)) for each in result.skipped)
         warnings = ((name, message(_WARNING, frame=time)) for name, time in sorted(late.items()))
         more = (InputWarning("lateMesh", *each) for each in warnings)
         return replace(result, skipped=skipped, warnings=(*result.warnings, *more))

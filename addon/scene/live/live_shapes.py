@@ -255,9 +255,8 @@ class LiveSubjects:
             self._parts = {name: [NO_PARTS] * len(self._indices) for name in {*self._parts, *with_parts}}
         if fit != self._fit:
             self._fits.clear()
-            for index in (
-                self._known.keys() - np.flatnonzero(self._is_assembled | self._has_settings).tolist()
-            ):
+            special = np.flatnonzero(self._is_assembled | self._has_settings).tolist()
+            for index in self._known.keys() - special:
                 self._known[index] = self._known[index]._replace(fit=fit)
         self._fit = fit
 
@@ -268,11 +267,8 @@ class LiveSubjects:
         owners = set(self.owners.tolist())
         modifiers = self._fit.modifiers
         # Per-object settings may use another mesh: evaluated meshes deform at least as often as base meshes.
-        return any(
-            may_deform(item, "evaluated" if has_own_settings(item) else modifiers)
-            for item in scene.objects
-            if item.session_uid in owners
-        )
+        items = (item for item in scene.objects if item.session_uid in owners)
+        return any(may_deform(each, "evaluated" if has_own_settings(each) else modifiers) for each in items)
 
     def snapshot(self, frame: float) -> FrameSnapshot:
         """Return everything that the last update has read, which was at a frame."""

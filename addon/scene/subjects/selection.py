@@ -144,10 +144,8 @@ def objects_below(scene: bpy.types.Scene, pattern: str) -> list[bpy.types.Object
         have a surface or instances.
     """
     items = [item for item in scene.objects if matches_pattern(pattern, name_of(item), full_name_of(item))]
-    if not items or not all(
-        item.type in _REASONS and item.instance_type == "NONE" and missing_reason(item) is None
-        for item in items
-    ):
+    have_none = all(item.type in _REASONS and item.instance_type == "NONE" for item in items)
+    if not items or not have_none or any(map(missing_reason, items)):
         return None
     below = {child for item in items for child in item.children_recursive}
     for item in scene.objects:
