@@ -86,7 +86,7 @@ FAULTS = (
     ("scene/blender/frames.py", "subframe=frame - whole", "subframe=0.0", "no sub-frames"),
     ("scene/blender/frames.py", "and playhead(candidate) != frame", "and False", "playhead not restored"),
     (
-        "scene/subjects/scan_settings.py",
+        "scene/subjects/selection.py",
         "if parent is not None:",
         "if False:",
         "pairs of parent and child not ignored",

@@ -68,9 +68,8 @@ def _complete_output_options(options: argparse.Namespace) -> None:
             if getattr(options, name) and name not in format.contents:
                 raise UsageError(f"{source}: {format.label} cannot store --{name}; {_alternative(name)}")
         if options.envelope and format.name == "gltf" and "volumes" not in options.gltf:
-            raise UsageError(
-                f"{source}: {format.label} stores --envelope as volumes only; add --gltf volumes"
-            )
+            remedy = "stores --envelope as volumes only; add --gltf volumes"
+            raise UsageError(f"{source}: {format.label} {remedy}")
         if not format.shapes & set(options.shapes):
             requested = ",".join(options.shapes)
             added = "aabb" if "aabb" in format.shapes else "sphere"
@@ -103,11 +102,8 @@ def _is_pipe_or_device(output: str) -> bool:
 
 def _alternative(content: str) -> str:
     """Suggest files that can store a kind of content of FileFormat.contents."""
-    suffixes = [
-        format.suffix
-        for format in formats.FILE_FORMATS
-        if content in format.contents and formats.format_from_filename(format.suffix) is format
-    ]
+    able = (format for format in formats.FILE_FORMATS if content in format.contents)
+    suffixes = [each.suffix for each in able if formats.format_from_filename(each.suffix) is each]
     return f"write a {' or '.join(suffixes)} file instead"
 
 
@@ -365,9 +361,8 @@ def create_parser(opens_file: bool) -> argparse.ArgumentParser:
         if command == "validate":
             added.add_argument("file", type=Path, metavar="FILE.json")
         elif opens_file:
-            added.add_argument(
-                "file", type=Path, metavar="SCENE", help=f"file to open: {', '.join(SCENE_SUFFIXES)}"
-            )
+            suffixes = ", ".join(SCENE_SUFFIXES)
+            added.add_argument("file", type=Path, metavar="SCENE", help=f"file to open: {suffixes}")
         for option in _OPTIONS[command].values():
             if option is _ENABLE_AUTOEXEC and not opens_file:
                 continue

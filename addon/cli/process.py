@@ -2,8 +2,7 @@
 
 Imports the standard library only, because the script of the checkout calls it before it imports NumPy.
 
-A signal that is ignored when
-the process starts stays ignored: a command with `&` in a script ignores Ctrl-C.
+A signal that is ignored when the process starts stays ignored: a command with `&` in a script ignores Ctrl-C.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ In reading order:
 - `export`: the other file formats, converted from a document
 - `comparison`: new, gone and unchanged contacts of two documents
 - `atomic_write`: writes a file wholly or not at all
-- `wording`: text helpers of messages
-- `manifest`: version of the extension, which is not that of documents
+- `wording`: text helpers of messages; version of the extension, which is not that of documents
 
 May import `core`; needs the standard library and NumPy only.
 
@@ -65,7 +64,7 @@ from .export.file_formats import (
 from .export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, gltf
 from .export.gltf_collider_nodes import GltfError
 from .export.text_table import bounds_table, contacts_table
-from .manifest import extension_version
 from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, SpaceError, space_for
 from .validation.strict_json import MAX_MEGABYTES, DocumentError, DocumentSizeError
 from .validation.validate import document_problems, load_document, parse_document, schema
+from .wording import extension_version

@@ -86,15 +86,11 @@ def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -
         raise DocumentError(message(text, theirs=names[1], shape=names[0]))
     now, before = _intervals(document), _intervals(baseline)
     unknown, time = _without_same(now, before), document["time"]
-    accepted_pairs = {
-        tuple(sorted((entry["a"], entry["b"]))) for entry in document["contacts"] if "accepted" in entry
-    }
+    accepted = (entry for entry in document["contacts"] if "accepted" in entry)
+    accepted_pairs = {tuple(sorted((entry["a"], entry["b"]))) for entry in accepted}
     new = tuple(entry for entry in unknown if (entry.a, entry.b) not in accepted_pairs)
-    gone = tuple(
-        entry
-        for entry in _without_same(before, now)
-        if entry.start <= time["frameEnd"] and entry.end >= time["frameStart"]
-    )
+    start, end = time["frameStart"], time["frameEnd"]
+    gone = tuple(each for each in _without_same(before, now) if each.start <= end and each.end >= start)
     return Comparison(new, gone, len(now) - len(unknown), len(unknown) - len(new))
 
 

@@ -59,9 +59,8 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     to_axes = axes.swapaxes(-1, -2)
     shift = transform_vectors(to_axes, box.center - center)
     # Rows of the product are the box's axes, along the new ones.
-    projection = np.abs(transform_vectors(to_axes[..., None, :, :], box.rotation.swapaxes(-1, -2))).swapaxes(
-        -1, -2
-    )
+    turned = transform_vectors(to_axes[..., None, :, :], box.rotation.swapaxes(-1, -2))
+    projection = np.abs(turned).swapaxes(-1, -2)
     reach = np.abs(shift) + transform_vectors(projection, box.half_extents)
     # Both matrices, and the reader's, have columns of unit length to a few ulps.
     slack = 16 * np.finfo(np.float64).eps * reach.max(axis=-1, keepdims=True)

@@ -79,9 +79,8 @@ class Space:
         if isinstance(shape, ConvexHull):
             # A mirror reverses the orientation of faces.
             is_mirror = np.linalg.det(self.axes) < 0
-            return ConvexHull(
-                self.vectors(shape.vertices), shape.faces[:, ::-1] if is_mirror else shape.faces
-            )
+            faces = shape.faces[:, ::-1] if is_mirror else shape.faces
+            return ConvexHull(self.vectors(shape.vertices), faces)
         if isinstance(shape, SphereTree):
             spheres = self.shape(shape.spheres)
             return SphereTree(spheres.center, spheres.radius, shape.children)

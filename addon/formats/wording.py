@@ -1,9 +1,12 @@
-"""Text helpers that the command line, the tables and the user interface share."""
+"""Texts that the command line, the tables and the user interface share; version of the extension."""
 
 from __future__ import annotations
 
 import os
 import re
+import tomllib
+from functools import cache
+from pathlib import Path
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, line separators, characters that change the writing direction, and surrogates."""
@@ -66,3 +69,14 @@ def format_duration(seconds: float) -> str:
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+@cache
+def extension_version() -> str:
+    """Return the version in the manifest, which is in the package, or above the package in a checkout."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package, package.parent):
+        manifest = folder / "blender_manifest.toml"
+        if manifest.is_file():
+            return str(tomllib.loads(manifest.read_text("utf-8"))["version"])
+    raise FileNotFoundError(f"blender_manifest.toml is neither in {package} nor above it")

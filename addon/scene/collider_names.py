@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple, TypeAlias
 
-from ..core.messages import message
+from ..core.messages import message, template
 from .settings import ColliderKind
 
 PREFIXES: dict[ColliderKind, str] = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
@@ -41,10 +41,10 @@ CheckedKind: TypeAlias = ColliderKind | Literal["triangles"]
 
 _KINDS: dict[str, ColliderKind] = {prefix.lower(): kind for kind, prefix in PREFIXES.items()}
 _COMPONENT_KINDS: dict[str, ColliderKind] = {name.lower(): kind for kind, name in COMPONENTS.items()}
-_ANY_PREFIX = "|".join(PREFIXES.values())
-_UNREAL = re.compile(rf"({_ANY_PREFIX})_(.+)", re.IGNORECASE | re.DOTALL)
-_UNREAL_WITHOUT_UNDERSCORE = re.compile(rf"({_ANY_PREFIX})[-. ]?(.*)", re.DOTALL)
-_UNREAL_NOT_AT_START = re.compile(rf"(.+?)[-_. ]({_ANY_PREFIX})([-_. ]\d+)*", re.DOTALL)
+_PREFIX = rf"(?P<prefix>{'|'.join(PREFIXES.values())})"
+_UNREAL = re.compile(rf"{_PREFIX}_(?P<rest>.+)", re.IGNORECASE | re.DOTALL)
+_UNREAL_WITHOUT_UNDERSCORE = re.compile(rf"{_PREFIX}[-. ]?(?P<rest>.*)", re.DOTALL)
+_UNREAL_NOT_AT_START = re.compile(rf"(?P<rest>.+?)[-_. ]{_PREFIX}([-_. ]\d+)*", re.DOTALL)
 _UNITY = re.compile(rf"(.+)_({'|'.join(COMPONENTS.values())})(_\d+)?(\.\d{{3,}})?", re.IGNORECASE | re.DOTALL)
 _GODOT = re.compile(r"(.+)-(convcolonly|convcol|colonly|col)[\d_.\s]*", re.IGNORECASE | re.DOTALL)
 _SUFFIX = re.compile(r"\.\d{3,}$")
@@ -74,7 +74,10 @@ class ColliderName(NamedTuple):
 @lru_cache(maxsize=1 << 16)
 def recognize_name(name: str) -> ColliderName | None:
     """Recognize the name of a collider of Unreal, Unity or Godot; None for any other name."""
-    return _recognize_unreal(name) or _recognize_unity(name) or _recognize_godot(name)
+    for pattern, read in _READERS:
+        if match := pattern.fullmatch(name):
+            return read(match)
+    return None
 
 
 def has_blender_suffix(name: str) -> bool:
@@ -82,64 +85,50 @@ def has_blender_suffix(name: str) -> bool:
     return _SUFFIX.search(name) is not None
 
 
-def _recognize_unreal(name: str) -> ColliderName | None:
-    defect = ""
-    if match := _UNREAL.fullmatch(name):
-        prefix, remainder = match.groups()
-        if prefix != prefix.upper():
-            defect = message(
-                "begins with {found!r}: Unreal needs {wanted!r}", found=prefix, wanted=prefix.upper()
-            )
-    elif match := _UNREAL_WITHOUT_UNDERSCORE.fullmatch(name):
-        prefix, remainder = match.groups()
-        defect = message(
-            "has no underscore after {found!r}: Unreal needs {wanted!r}", found=prefix, wanted=prefix + "_"
-        )
-    elif match := _UNREAL_NOT_AT_START.fullmatch(name):
-        remainder, prefix, _ = match.groups()
-        defect = message(
-            "has {found!r} in the middle: Unreal needs {wanted!r} at the start",
-            found=prefix,
-            wanted=prefix + "_",
-        )
-    else:
-        return None
-    stripped = _SUFFIX.sub("", remainder)
-    similar = (stripped, stripped.rpartition("_")[0], _NUMBER.sub("", stripped))
-    sources = (remainder, remainder.rpartition("_")[0])
-    kind = _KINDS[prefix.lower()]
-    return ColliderName("unreal", kind, _distinct(sources), _distinct(similar), defect, is_certain=not defect)
+def _read_unreal(match: re.Match[str], problem: str = "") -> ColliderName:
+    prefix, rest = match["prefix"], match["rest"]
+    wanted = prefix + "_"
+    if not problem and not prefix.isupper():
+        problem, wanted = template("begins with {found!r}: Unreal needs {wanted!r}"), prefix.upper()
+    defect = message(problem, found=prefix, wanted=wanted) if problem else ""
+    stripped = _SUFFIX.sub("", rest)
+    similar = _distinct((stripped, stripped.rpartition("_")[0], _NUMBER.sub("", stripped)))
+    kind, sources = _KINDS[prefix.lower()], _distinct((rest, rest.rpartition("_")[0]))
+    return ColliderName("unreal", kind, sources, similar, defect, is_certain=not defect)
 
 
-def _recognize_unity(name: str) -> ColliderName | None:
-    match = _UNITY.fullmatch(name)
-    if match is None:
-        return None
+def _read_unity(match: re.Match[str]) -> ColliderName:
     base, component, number, suffix = match.groups()
     kind = _COMPONENT_KINDS[component.lower()]
     defect = ""
     if component != COMPONENTS[kind]:
-        defect = message(
-            "contains {found!r}: the Unity pattern has {wanted!r}", found=component, wanted=COMPONENTS[kind]
-        )
+        text = "contains {found!r}: the Unity pattern has {wanted!r}"
+        defect = message(text, found=component, wanted=COMPONENTS[kind])
     elif number is None:
-        defect = message(
-            "has no number after {found!r}: the Unity pattern has one, such as _00", found=component
-        )
+        text = "has no number after {found!r}: the Unity pattern has one, such as _00"
+        defect = message(text, found=component)
     similar = _distinct((base, _SUFFIX.sub("", base)))
     return ColliderName("unity", kind, () if suffix else (base,), similar, defect)
 
 
-def _recognize_godot(name: str) -> ColliderName | None:
-    match = _GODOT.fullmatch(name)
-    if match is None:
-        return None
+def _read_godot(match: re.Match[str]) -> ColliderName:
     base, hint = match.group(1), match.group(2).lower()
     kind: CheckedKind = "hull" if hint.startswith("conv") else "triangles"
     names = _distinct((base, _NUMBER.sub("", base)))
     stripped = [_SUFFIX.sub("", name) for name in names]
     similar = _distinct([*stripped, _NUMBER.sub("", _SUFFIX.sub("", base))])
     return ColliderName("godot", kind, names, similar, is_separate=hint.endswith("only"))
+
+
+_NO_UNDERSCORE = template("has no underscore after {found!r}: Unreal needs {wanted!r}")
+_IN_THE_MIDDLE = template("has {found!r} in the middle: Unreal needs {wanted!r} at the start")
+_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], ColliderName]], ...] = (
+    (_UNREAL, _read_unreal),
+    (_UNREAL_WITHOUT_UNDERSCORE, partial(_read_unreal, problem=_NO_UNDERSCORE)),
+    (_UNREAL_NOT_AT_START, partial(_read_unreal, problem=_IN_THE_MIDDLE)),
+    (_UNITY, _read_unity),
+    (_GODOT, _read_godot),
+)
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

@@ -178,9 +178,8 @@ class FrameSpan(Kind):
 
 
 def _span(given: Any, numbers: Sequence[Any], expected: str) -> tuple[float, float, float]:
-    if len(numbers) not in (1, 2, 3) or not all(
-        isinstance(number, Real) and math.isfinite(number) for number in numbers
-    ):
+    are_finite = all(isinstance(number, Real) and math.isfinite(number) for number in numbers)
+    if len(numbers) not in (1, 2, 3) or not are_finite:
         raise ValueError(f"{given!r}: {expected}")
     defaults: list[Any] = [numbers[0], 1.0]
     start, end, step = list(numbers) + defaults[len(numbers) - 1 :]

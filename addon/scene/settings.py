@@ -76,7 +76,6 @@ Axes = Literal["checked", "world", "object", "smallest"]
 "smallest" are the axes of the smallest box around the vertices; they rotate with the object.
 """
 
-
 BoneFrames = Literal["current", "all"]
 """Frames at which bounds of bones hold the vertices of the bone, in its space."""
 

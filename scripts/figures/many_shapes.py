@@ -10,8 +10,7 @@ import numpy as np
 
 from addon.core import Aabb, ScanSettings, Sphere, at, overlapping_pairs, scan_contacts
 from addon.core.broad_phase import grid as grid_module
-from addon.core.curves.keyframes import Curves
-from addon.core.curves.segments import BEZIER, Keys
+from addon.core.curves.keyframes import BEZIER, Curves, Keys
 
 from .common import ball, flat, scattered
 from .svg_drawing import BLUE, GREEN, GREY, INK, ORANGE, PALE, RED, Page, Plot, View

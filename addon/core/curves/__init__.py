@@ -1,13 +1,11 @@
 """Animation curves as arrays: values and matrices at times, and bounds on what happens in between.
 
 ==================  ==============================================================================
-`segments`          curves before, between and after their keys; Bezier segments and their parts
 `easings`           easings with Blender's formulas and rounding
 `easing_bounds`     parts of easings: distance from the chord
-`keyframes`         curves of keys: values at times, and distance from the chord over intervals
+`keyframes`         curves of keys: segments, values at times, and distance from the chord over intervals
 `expressions`       driver expressions of the frame number, and curves with these
-`rotation`          rotation modes: matrices, and distance from the chord and from the arc
-`transforms`        world matrices of objects from their channels and parents, keyed or driven
-`transform_bounds`  keyed objects between two frames: distance of points from the chord
+`transforms`        world matrices of objects from their channels, rotation modes and parents
+`transform_bounds`  keyed objects between two frames: distance of points and turns from the chord
 ==================  ==============================================================================
 """

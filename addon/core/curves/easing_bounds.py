@@ -65,7 +65,7 @@ def eased_part(
 ) -> tuple[Floats, Floats, Floats]:
     """Compute parts of easings between 0 and 1.
 
-    codes : (m,) int. Easings, see `easings.easing_code`.
+    codes : (m,) int. Easings, see `easings.EASING_CODES`.
     settings : (m, 3) float64. As of `easings.eased_values`.
     span : (m, 2) float64. Duration in frames, and change of the value.
     begin, end : (m,) float64. Parts of the segment's duration, in [0, 1].

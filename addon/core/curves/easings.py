@@ -7,15 +7,17 @@ those of Robert Penner, with Blender's order of operations in single precision.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..numeric.arrays import Ints
-from .segments import Singles
+from ..numeric.arrays import Ints, Singles
 
 FAMILIES = ("SINE", "QUAD", "CUBIC", "QUART", "QUINT", "EXPO", "CIRC", "BACK", "BOUNCE", "ELASTIC")
 MODES = ("EASE_IN", "EASE_OUT", "EASE_IN_OUT")
+EASING_CODES = {easing: code for code, easing in enumerate(product(FAMILIES, MODES))}
+"""Numbers of easings, by family and mode."""
 
 LEAST_POWER = 2.0**-10
 """Value at which the powers of exponential easings begin, which is subtracted."""
@@ -37,17 +39,12 @@ Of float32 or float64: numbers in formulas are Python's, which do not change the
 """
 
 
-def easing_code(family: str, mode: str) -> int:
-    """Return the number of an easing, for `eased_values`."""
-    return len(MODES) * FAMILIES.index(family) + MODES.index(mode)
-
-
 def eased_values(codes: Ints, times: Singles, starts: Singles, ends: Singles, settings: Singles) -> Singles:
     """Compute the values (m,) of eased segments (m,) at times (m,) in frames, within the segments.
 
     Equal to Blender's, except for the last bit where functions of the C library differ.
 
-    codes : (m,) int. See `easing_code`.
+    codes : (m,) int. See `EASING_CODES`.
     starts, ends : (m, 2) float32. Time and value of the keys at both ends.
     settings : (m, 3) float32. Overshoot of the family BACK, amplitude and period of the family ELASTIC.
     """

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints
+from ..numeric.arrays import Floats, Ints, Singles
 from .keyframes import NEAR_KEY, Chords, Curves
-from .segments import Singles
 
 Program: TypeAlias = tuple[str, ...]
 """Operations in postfix order. Expressions of one program differ in their numbers alone."""

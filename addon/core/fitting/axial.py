@@ -191,9 +191,8 @@ def _fit(
         half = np.maximum(high[0] - low[0], 0) / 2 * scale
         shape = volume.kind(center, guess.axis, half, 0.0)._around(unit)
     with np.errstate(over="ignore"):  # the constructor finds infinity
-        center, *sizes = (
-            np.ldexp(values, exponent) for values in (shape.center, shape.half_length, shape.radius)
-        )
+        scaled = (shape.center, shape.half_length, shape.radius)
+        center, *sizes = (np.ldexp(values, exponent) for values in scaled)
     return volume.kind(center, shape.axis, *sizes)
 
 

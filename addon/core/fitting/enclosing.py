@@ -201,9 +201,8 @@ def _groups(points: ArrayLike, offsets: ArrayLike) -> tuple[NDArray[Any], Ints]:
         raise InvalidShapeError(f"group offsets: they must lie between 0 and {len(p)}")
     counts = np.diff(bounds)
     if (counts < 0).any():
-        raise InvalidShapeError(
-            f"group offsets: element {int((counts < 0).argmax()) + 1} is less than the one before"
-        )
+        number = int((counts < 0).argmax()) + 1
+        raise InvalidShapeError(f"group offsets: element {number} is less than the one before")
     if (counts == 0).any():
         raise EmptyGeometryError(f"group {int((counts == 0).argmax())} has no points")
     return p, bounds

@@ -135,9 +135,8 @@ def _smallest_of_many(points: NDArray[Any]) -> tuple[Floats, float] | None:
         squared = np.partition(dot(offset, offset), (-_SHELL, -_DOZEN))
         few, many = math.sqrt(squared[-_DOZEN]), math.sqrt(squared[-_SHELL])
         least = min(few, max(many, radius * 0.985)) * (1 - 4 * SAME_DISTANCE)
-        use_float32 = (
-            points.dtype == np.float32 and least < radius * (1 - 1e-6) and least > 1e-15 and radius < 1e17
-        )
+        has_digits = 1e-15 < least < radius * (1 - 1e-6) and radius < 1e17
+        use_float32 = points.dtype == np.float32 and has_digits
         far = FarPoints(points, center, least, np.float32 if use_float32 else np.float64)
         if not far.largest < math.inf:
             return None
@@ -167,10 +166,8 @@ class Support(NamedTuple):
     def is_accurate(self) -> bool:
         """True if rounding, overflow and underflow were negligible in its computation."""
         x, y, z = self.center
-        return (
-            _SMALLEST_SQUARE < self.squared < _LARGEST_SQUARE
-            and x * x + y * y + z * z < _MAX_OFFSET_SQUARED * self.squared
-        )
+        is_near = x * x + y * y + z * z < _MAX_OFFSET_SQUARED * self.squared
+        return is_near and _SMALLEST_SQUARE < self.squared < _LARGEST_SQUARE
 
 
 def smallest_of_few(points: list[Point]) -> Support:
@@ -300,9 +297,8 @@ def _with_corner(
             return (i, j, new), offset
     candidates: list[tuple[tuple[int, ...], tuple[float, float, float]]]
     candidates = [((i, new), _through_two(edges[i], c)) for i in active]
-    candidates += [
-        ((i, j, new), _through_three(edges[i], edges[j], c)[0]) for i, j in combinations(active, 2)
-    ]
+    pairs = combinations(active, 2)
+    candidates += [((i, j, new), _through_three(edges[i], edges[j], c)[0]) for i, j in pairs]
     corners = [edges[index] for index in (*active, new)]
     return min(candidates, key=lambda candidate: _reach(candidate[1], corners))
 

@@ -119,9 +119,8 @@ def _from_all(groups: PointGroups) -> tuple[Floats, Floats]:
     smallest.
     """
     # Scaled to the cube from -1 to 1, where nothing over- or underflows.
-    low, high = (
-        least.reduceat(groups.columns, groups.starts, axis=1) * 0.5 for least in (np.minimum, np.maximum)
-    )
+    low = np.minimum.reduceat(groups.columns, groups.starts, axis=1) * 0.5
+    high = np.maximum.reduceat(groups.columns, groups.starts, axis=1) * 0.5
     middle, extent = low + high, (high - low).max(axis=0)
     extent = np.where(extent > 0, extent, 1.0)
     scaled = groups.columns - middle.repeat(groups.counts, axis=1)
@@ -217,9 +216,8 @@ def _nearest_circumcenter(edges: Floats) -> tuple[Floats, Floats, Ints]:
         offset_squared = dot_first(offsets, offsets)
         violation = np.zeros_like(offset_squared)
         for index in range(corners):
-            np.maximum(
-                violation, squared[index] - 2 * dot_first(offsets, edges[:, index, None]), out=violation
-            )
+            of_corner = squared[index] - 2 * dot_first(offsets, edges[:, index, None])
+            np.maximum(violation, of_corner, out=violation)
         reach = offset_squared + violation
     # Collinear and coplanar corners have no circumcenter.
     reach[~(reach < np.inf)] = np.inf

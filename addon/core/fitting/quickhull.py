@@ -368,10 +368,8 @@ class _Hulls:
         chosen = np.zeros(len(best), dtype=np.int64)
         chosen[self._hull_of[rows]] = rows
         face = self._face_of[chosen]
-        rows = np.flatnonzero(
-            (self._height >= level - self._tolerance) & (self._face_of == face[self._hull_of])
-        )
-        rows = rows[is_active[self._hull_of[rows]]]
+        is_near = (self._height >= level - self._tolerance) & (self._face_of == face[self._hull_of])
+        rows = np.flatnonzero(is_near & is_active[self._hull_of])
         if len(rows) > np.count_nonzero(is_active):
             offset = self._points[self._outside[rows]] - self._inside[self._hull_of[rows]]
             rows = rows[np.argsort((offset * offset).sum(axis=1), kind="stable")]

@@ -104,9 +104,8 @@ def require_methods(value: object, methods: Sequence[str], name: str) -> None:
     """Require that an argument has methods or attributes with these names."""
     missing = [method for method in methods if not hasattr(value, method)]
     if missing or isinstance(value, type):
-        raise InvalidShapeError(
-            f"{name}: an object with {' and '.join(missing or methods)} is needed, not {type(value).__name__}"
-        )
+        wanted = " and ".join(missing or methods)
+        raise InvalidShapeError(f"{name}: an object with {wanted} is needed, not {type(value).__name__}")
 
 
 def require_texts(values: object, name: str) -> None:

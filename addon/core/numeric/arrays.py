@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import EmptyGeometryError, InvalidShapeError, NonFiniteGeometryError
 
 Floats: TypeAlias = NDArray[np.float64]
+Singles: TypeAlias = NDArray[np.float32]
 Bools: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -353,9 +354,8 @@ class Table:
             if np.asarray(rows).dtype == bool:
                 rows = np.flatnonzero(rows)  # np.take would read masks as indices
             return type(self)(*(np.take(column, rows, axis=-1) for column in self))
-        return type(self)(
-            *(column.take(rows) if isinstance(column, Table) else column[rows] for column in self)
-        )
+        columns = (column.take(rows) if isinstance(column, Table) else column[rows] for column in self)
+        return type(self)(*columns)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Self]) -> Self:

@@ -68,9 +68,8 @@ class Batched:
             batch = tuple(map(operator.index, shape))
             arrays = {name: np.broadcast_to(getattr(self, name), batch + tail) for name, tail in fields}
         except (TypeError, ValueError, OverflowError):
-            raise InvalidShapeError(
-                f"shape: a tuple of whole numbers to which a batch {self.shape} broadcasts is needed"
-            ) from None
+            text = f"shape: a tuple of whole numbers to which a batch {self.shape} broadcasts is needed"
+            raise InvalidShapeError(text) from None
         return self._with_arrays(arrays)
 
     def to_list(self: _Self) -> list[_Self]:
@@ -95,9 +94,8 @@ class Batched:
             batch = tuple(map(operator.index, shape))
             arrays = {name: getattr(self, name).reshape(batch + tail) for name, tail in fields}
         except (TypeError, ValueError, OverflowError):
-            raise InvalidShapeError(
-                f"shape: a tuple of whole numbers to which a batch {self.shape} reshapes is needed"
-            ) from None
+            text = f"shape: a tuple of whole numbers to which a batch {self.shape} reshapes is needed"
+            raise InvalidShapeError(text) from None
         return self._with_arrays(arrays)
 
     @classmethod
@@ -129,10 +127,8 @@ class Batched:
         kind : Name of the shape, for the error message.
         """
         tails = self.field_shapes.values()
-        arrays = [
-            as_floats(values, f"{kind} {name.replace('_', ' ')}", tail)
-            for values, (name, tail) in zip(arguments, self.field_shapes.items(), strict=True)
-        ]
+        given = zip(arguments, self.field_shapes.items(), strict=True)
+        arrays = [as_floats(each, f"{kind} {name.replace('_', ' ')}", tail) for each, (name, tail) in given]
         batches = [array.shape[: array.ndim - len(tail)] for array, tail in zip(arrays, tails, strict=True)]
         if any(batch != batches[0] for batch in batches):
             whole = common_batch(kind, *batches)
@@ -211,9 +207,8 @@ def stacked(shapes: Iterable[_Self]) -> _Self:
         raise InvalidShapeError("shapes: an iterable of shapes is needed")
     kinds = {(type(shape), shape.shape, getattr(shape, "one_sided", None)) for shape in listed}
     if len(kinds) != 1:
-        raise InvalidShapeError(
-            "shapes: only those of one kind and one batch, and at least one, make a batch"
-        )
+        text = "shapes: only those of one kind and one batch, and at least one, make a batch"
+        raise InvalidShapeError(text)
     arrays = {name: np.stack([getattr(shape, name) for shape in listed]) for name in listed[0].field_shapes}
     return listed[0]._with_arrays(arrays)
 

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curves.segments import Singles
 from ..curves.transform_bounds import TransformChords
-from ..numeric.arrays import Floats, Ints, length
+from ..numeric.arrays import Floats, Ints, Singles, length
 from .point_tree import CHILDREN, nodes_by_bone, tree_levels, tree_order
 
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..curves.segments import Singles
-from ..numeric.arrays import Floats, Ints
+from ..numeric.arrays import Floats, Ints, Singles
 
 _HALVINGS = 2
 """Times that a node is halved from one level of the tree to the next."""

@@ -97,7 +97,6 @@ _EXTRAS: dict[str, tuple[str, Callable[[Any], Any], Callable[[Any, Collection[st
 }
 """Attributes of `DocumentContents`, how each is written, and how it is read, with the ids of all objects."""
 
-
 FORMAT = "collision-bounds"
 SCHEMA_ID = "urn:collision-bounds:document:1"
 DEFAULT_DECIMALS = 6

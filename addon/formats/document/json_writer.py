@@ -214,9 +214,8 @@ def _digits(numbers: Floats, decimals: int) -> tuple[_Digits, _Digits, Bools]:
     with np.errstate(over="ignore"):
         steps = np.rint(size * grid)
     # A quotient of two whole numbers is rounded to nearest, as is a number that is read from those digits.
-    is_plain = (
-        (steps < _TOO_LARGE) & (steps / grid == size) & ((size >= _LEAST_WITHOUT_EXPONENT) | (size == 0))
-    )
+    is_plain = (steps < _TOO_LARGE) & (steps / grid == size)
+    is_plain &= (size >= _LEAST_WITHOUT_EXPONENT) | (size == 0)
     digits = np.where(is_plain, steps, 0.0).astype(np.uint64)
     whole = digits // np.uint64(10**decimals)
     fraction = (digits - whole * np.uint64(10**decimals)).astype(np.uint32)
@@ -298,9 +297,8 @@ def _object_texts(members: Members, count: int, indent: str, is_optional: bool =
     written = ((key, each) for key, each in members.items() if each is not None)
     for bit, (key, each) in enumerate(written):
         column = each if isinstance(each, Column) else Column(each)
-        template, columns, lengths = _texts_of(
-            column, count if column.rows is None else len(column.rows), indent + " "
-        )
+        present_count = count if column.rows is None else len(column.rows)
+        template, columns, lengths = _texts_of(column, present_count, indent + " ")
         if column.rows is not None:
             of_rows, columns = columns, []
             for compact in of_rows:

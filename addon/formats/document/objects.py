@@ -138,9 +138,8 @@ class WrittenEntries(Sequence[dict[str, Any]]):
             pairs = zip(restored, entries, strict=True)
             for is_changed, run in groupby(pairs, key=lambda pair: pair[0] is None):
                 found = [entry if is_changed else source for source, entry in run]
-                yield from convert(
-                    self.members(found, self.space if is_changed else IDENTITY_SPACE), len(found)
-                )
+                members = self.members(found, self.space if is_changed else IDENTITY_SPACE)
+                yield from convert(members, len(found))
 
 
 def _turned(objects: ObjectColumns, axes: Floats) -> ObjectColumns:
@@ -285,10 +284,9 @@ def _written_shapes(
 def _written_fields(shapes: Any, offsets: Floats, space: Space, decimals: int) -> dict[str, Column]:
     """Convert boxes, spheres, capsules or cylinders (n,), moved by `offsets` (n, 3) or (3,)."""
     in_space = space.shape(shapes)
-    fields = ((name, getattr(in_space, name)) for name in in_space.field_shapes)
-    moved = in_space.unchecked(
-        *(values + offsets if name in ("center", "min", "max") else values for name, values in fields)
-    )
+    fields = {name: getattr(in_space, name) for name in in_space.field_shapes}
+    fields |= {name: fields[name] + offsets for name in ("center", "min", "max") if name in fields}
+    moved = in_space.unchecked(*fields.values())
     return {MEMBERS[name]: column for name, column in rounded_fields(moved, decimals).items()}
 
 

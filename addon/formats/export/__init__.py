@@ -7,7 +7,6 @@ In reading order:
 - `engine_bounds`: bounds of Unity and Unreal
 - `tileset_3d`: 3D Tiles
 - `gltf_collider_nodes`, `gltf`: colliders as glTF nodes, and a glTF file of them
-- `gltf_hulls`: convex hulls in glTF files without other meshes
 - `robotics`: URDF, MJCF, USD Physics, and spheres for cuRobo
 
 May import `core`, the modules of `formats` outside its packages, `formats.validation` and `formats.document`.

@@ -64,11 +64,8 @@ def _engine_bounds(
     for entry in document["objects"]:
         try:
             shapes = {**entry, "localEnvelope": entry.get("envelope", {}).get("local", {})}
-            groups = {
-                group: convert(shapes[group])
-                for group in _GROUPS
-                if shapes.get(group, {}).keys() & {"aabb", "sphere"}
-            }
+            stored = (each for each in _GROUPS if shapes.get(each, {}).keys() & {"aabb", "sphere"})
+            groups = {group: convert(shapes[group]) for group in stored}
         except EngineBoundsError as error:
             text = "object {name!r}: {reason}"
             raise EngineBoundsError(message(text, name=entry["name"], reason=error.message)) from None

@@ -7,13 +7,14 @@ matrices would add rounding errors; the parent's id is in "extras".
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ...core import Capsule, Cylinder, Obb, Sphere
+from ...core import Capsule, ConvexHull, Cylinder, Obb, Sphere
 from ...core.messages import message
 from ...core.numeric.arguments import require_texts
 from ...core.numeric.arrays import cross, perpendicular
@@ -28,12 +29,13 @@ from .gltf_collider_nodes import (
     ColliderVolume,
     GltfError,
     NodeFrame,
+    capsule_hull,
     collider_node_name,
     fit_collider,
+    fit_hull,
     node_matrix,
     unit_length_error,
 )
-from .gltf_hulls import HullMeshes, capsule_hull, fit_hull
 
 GltfExtension = Literal["omi", "khr", "volumes"]
 """OMI_physics_body, KHR_physics_rigid_bodies, or bounding volumes of the draft of glTF 2.1."""
@@ -44,6 +46,8 @@ SHAPE_EXTENSIONS: dict[GltfExtension, str] = {"omi": "OMI_physics_shape", "khr":
 """Extensions of the file that list the shapes."""
 BODY_EXTENSIONS: dict[GltfExtension, str] = {"omi": "OMI_physics_body", "khr": "KHR_physics_rigid_bodies"}
 """Extensions of nodes that make them colliders."""
+_FLOAT, _UNSIGNED_BYTE = 5126, 5121
+_VERTICES, _INDICES = 34962, 34963
 
 
 def body_extension(
@@ -152,6 +156,55 @@ def gltf(
         **({"nodes": [*roots, *children]} if roots else {}),
         **lists.meshes.properties(),
     }
+
+
+class HullMeshes:
+    """The meshes of a file, each a convex hull, in one buffer."""
+
+    def __init__(self) -> None:
+        self._meshes: dict[bytes, tuple[int, str]] = {}
+        self._accessors: list[dict[str, Any]] = []
+        self._views: list[dict[str, Any]] = []
+        self._data = bytearray()
+
+    def index_of(self, name: str, hull: ConvexHull) -> int:
+        """Return the index of the mesh of a hull; equal hulls are written once, with the first name."""
+        vertices, faces = hull.vertices.astype("<f4"), hull.faces.astype(np.uint8)
+        new = len(self._meshes)
+        index, _ = self._meshes.setdefault(vertices.tobytes() + faces.tobytes(), (new, name))
+        if index == new:
+            limits = {"min": vertices.min(axis=0).tolist(), "max": vertices.max(axis=0).tolist()}
+            self._add(vertices.tobytes(), _VERTICES, _FLOAT, len(vertices), "VEC3", limits)
+            self._add(faces.tobytes(), _INDICES, _UNSIGNED_BYTE, faces.size, "SCALAR", {})
+        return index
+
+    def _add(
+        self, data: bytes, target: int, component: int, count: int, kind: str, limits: dict[str, Any]
+    ) -> None:
+        """Add an accessor, which begins at a multiple of four bytes."""
+        self._data += bytes(-len(self._data) % 4)
+        self._views.append(
+            {"buffer": 0, "byteOffset": len(self._data), "byteLength": len(data), "target": target}
+        )
+        self._data += data
+        accessor = {"bufferView": len(self._views) - 1, "componentType": component, "count": count}
+        self._accessors.append({**accessor, "type": kind, **limits})
+
+    def properties(self) -> dict[str, Any]:
+        """Return the properties of the file that hold the meshes; none without meshes."""
+        if not self._meshes:
+            return {}
+        meshes = [
+            {"name": name, "primitives": [{"attributes": {"POSITION": 2 * index}, "indices": 2 * index + 1}]}
+            for index, name in self._meshes.values()
+        ]
+        uri = "data:application/octet-stream;base64," + b64encode(self._data).decode("ascii")
+        return {
+            "meshes": meshes,
+            "accessors": self._accessors,
+            "bufferViews": self._views,
+            "buffers": [{"byteLength": len(self._data), "uri": uri}],
+        }
 
 
 class _Lists:

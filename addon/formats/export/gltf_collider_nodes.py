@@ -1,4 +1,4 @@
-"""Colliders of glTF nodes, and boxes, spheres, capsules and cylinders as such.
+"""Colliders of glTF nodes, and boxes, spheres, capsules, cylinders and hulls as such.
 
 A collider is a node below another one, with its shape around its origin. The node compensates all scale and
 shear of the nodes above it, so that engines find a rotation and a translation alone in the world. All numbers
@@ -15,7 +15,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import Capsule, CollisionBoundsError, ConvexHull, Cylinder, Obb, Sphere
+from ...core import (
+    Capsule,
+    CollisionBoundsError,
+    ConvexHull,
+    Cylinder,
+    InvalidShapeError,
+    Obb,
+    Sphere,
+    capsule_surface,
+    hull_from_points,
+)
 from ...core.messages import message
 from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats
 from ...core.numeric.floating_point import float32_at_least, nearest_float32
@@ -26,8 +36,12 @@ _MINIMUM_THICKNESS = 1e-3
 """In meters."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
+_ROUNDING = 16 * _EPSILON
 _LEAST_SCALE = 1e-6
 """Relative to the largest scale; below it, a map counts as singular."""
+
+_MOST_VERTICES = 255
+"""Indices of so many vertices fit into bytes, whose largest number is reserved."""
 
 
 class GltfError(CollisionBoundsError):
@@ -182,6 +196,51 @@ def _axial_shape(
         half, radius = (_thickened(np.array([2 * half, 2 * radius])) / 2).tolist()
     height, wide = 2 * float(float32_at_least(half)), float(float32_at_least(radius))
     return {"type": kind, kind: {"height": height, "radiusBottom": wide, "radiusTop": wide}}
+
+
+def fit_hull(parent: Floats, vertices: Floats, relative_error: float = 0.0) -> Collider:
+    """Fit a convex hull that encloses other points, as the child of a node without scale.
+
+    No point is above any face for readers in double precision, whether they normalize quaternions or not.
+
+    parent : (4, 4) float. World matrix of the parent node, a rotation and a translation.
+    vertices : (n, 3) float64. World-space points whose hull has a volume, such as the vertices of a hull.
+    relative_error : Relative difference that readers can have in the linear part of `parent`.
+    Returns collider : Collider. With a hull; a box along the axes of the parent if there is no such hull in
+        single precision.
+    Raises GltfError: when its numbers overflow in single precision.
+    """
+    linear = parent[:3, :3]
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    from_parent = low / 2 + high / 2 - parent[:3, 3]
+    translation = nearest_float32(np.linalg.solve(linear, from_parent))
+    require_finite_numbers(translation)
+    origin = linear @ translation + parent[:3, 3]
+    local = np.linalg.solve(linear, (vertices - origin).T).T
+    # A reader can use quaternions without normalizing, which scales the node as far as its parent's origin.
+    deviation = relative_error + float(np.abs(linear.T @ linear - np.eye(3)).max())
+    distance = float(np.linalg.norm(from_parent)) + float(np.linalg.norm(high - low))
+    slack = deviation * distance + _ROUNDING * (float(np.abs(vertices).max()) + distance)
+    try:
+        hull = hull_from_points(local, _MOST_VERTICES, margin=slack)
+    except InvalidShapeError:
+        half = np.abs(local).max(axis=0)
+        return fit_collider(parent, PARENT_FRAME, Obb(origin, half, linear), relative_error)
+    require_finite_numbers(hull.vertices)
+    return Collider(translation, PARENT_FRAME.rotation, PARENT_FRAME.scale, {}, hull)
+
+
+def capsule_hull(height: float, radius: float) -> ConvexHull:
+    """Make a hull around a capsule along the Y axis, with 202 vertices: up to 2.5 % larger.
+
+    height : Between the centers of the ends.
+    radius : Of the ends.
+    Raises GltfError: when its numbers overflow in single precision.
+    """
+    surface = capsule_surface(Capsule(np.zeros(3), np.array([0.0, 1.0, 0.0]), height / 2, radius))
+    require_finite_numbers(surface.vertices)
+    triangles = [(face[0], *face[k : k + 2]) for face in surface.faces for k in range(1, len(face) - 1)]
+    return ConvexHull(surface.vertices, np.array(triangles))
 
 
 def unit_length_error(rotation: Floats) -> float:

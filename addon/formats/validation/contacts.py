@@ -154,13 +154,10 @@ def _time_problems(contact: Mapping[str, Any], time: Mapping[str, Any], path: st
         yield f"{path}.first.atStart: is true, but the contact begins after frameStart"
     if not first["atStart"] and first["frame"] <= time["frameStart"]:
         yield f"{path}.first.atStart: is false, but the contact begins at frameStart"
-    if first["tunnelling"] and math.floor(intervals[0]["end"] - _FRAME_TOLERANCE) >= (
-        intervals[0]["start"] + _FRAME_TOLERANCE
-    ):
+    start, end = intervals[0]["start"], intervals[0]["end"]
+    if first["tunnelling"] and math.floor(end - _FRAME_TOLERANCE) >= start + _FRAME_TOLERANCE:
         yield f"{path}.first.tunnelling: is true, but a whole frame lies in the first interval"
-    if not first["tunnelling"] and math.floor(intervals[0]["end"] + _FRAME_TOLERANCE) < (
-        intervals[0]["start"] - _FRAME_TOLERANCE
-    ):
+    if not first["tunnelling"] and math.floor(end + _FRAME_TOLERANCE) < start - _FRAME_TOLERANCE:
         yield f"{path}.first.tunnelling: is false, but no whole frame lies in the first interval"
 
 
@@ -169,6 +166,5 @@ def _is_within(frame: float, time: Mapping[str, float]) -> bool:
 
 
 def _is_in_any(frame: float, intervals: Sequence[Mapping[str, float]]) -> bool:
-    return any(
-        span["start"] - _FRAME_TOLERANCE <= frame <= span["end"] + _FRAME_TOLERANCE for span in intervals
-    )
+    spans = ((span["start"] - _FRAME_TOLERANCE, span["end"] + _FRAME_TOLERANCE) for span in intervals)
+    return any(start <= frame <= end for start, end in spans)

@@ -57,7 +57,6 @@ _EXTENDS = ("hull", *(name for name, kind in VOLUMES.items() if "axis" in kind.f
 _ROOT = "spheres[0]"
 """Name of the root of a tree."""
 
-
 _WORLD = np.eye(4)
 """The frame of world shapes. Frames are matrices (n, 4, 4), or (4, 4) for all, without scale."""
 
@@ -480,9 +479,8 @@ def _contradiction(wrong: Bools, names: Sequence[str]) -> str:
 
 def _is_envelope_frame(time: Mapping[str, float]) -> bool:
     """Return whether the envelopes were sampled at the frame of the objects' shapes."""
-    reference, start, end, step = (
-        float(time[key]) for key in ("referenceFrame", "frameStart", "frameEnd", "frameStep")
-    )
+    keys = ("referenceFrame", "frameStart", "frameEnd", "frameStep")
+    reference, start, end, step = (float(time[key]) for key in keys)
     if not start <= reference <= end or math.isinf(end - start):
         return False
     return reference == end or abs(math.remainder(reference - start, step)) < 1e-9

@@ -271,10 +271,8 @@ class Simulations:
                         starts.append(_first_timeline_frame(scene, cache))
         if not simulated:
             return cls(frozenset(), None)
-        uids = frozenset(
-            block.session_uid for block in dependents_of(simulated) if isinstance(block, bpy.types.Object)
-        )
-        return cls(uids, min(starts) if starts else None)
+        objects = (block for block in dependents_of(simulated) if isinstance(block, bpy.types.Object))
+        return cls(frozenset(block.session_uid for block in objects), min(starts) if starts else None)
 
     def restart(self, scene: bpy.types.Scene) -> None:
         """Let the active scene's simulations that are not baked be simulated again from their start.
@@ -288,17 +286,12 @@ class Simulations:
         scene.frame_set(self.first_frame)
         world = scene.rigidbody_world
         has_bodies = world is not None and not world.point_cache.is_baked
-        for item in [block.original for block in bpy.context.evaluated_depsgraph_get().ids]:
-            if isinstance(item, bpy.types.Object) and (
-                (has_bodies and item.rigid_body is not None)
-                or any(
-                    # Those switched on later do not pass their start, where Blender would begin again.
-                    modifier.type in _SIMULATED
-                    and modifier.show_viewport
-                    and not getattr(_cache_of(modifier), "is_baked", False)
-                    for modifier in item.modifiers
-                )
-            ):
+        blocks = (block.original for block in bpy.context.evaluated_depsgraph_get().ids)
+        for item in [block for block in blocks if isinstance(block, bpy.types.Object)]:
+            # Those switched on later do not pass their start, where Blender would begin again.
+            shown = (each for each in item.modifiers if each.type in _SIMULATED and each.show_viewport)
+            is_simulated = any(not getattr(_cache_of(each), "is_baked", False) for each in shown)
+            if is_simulated or (has_bodies and item.rigid_body is not None):
                 # As an edit of the object does, this marks its cache as outdated.
                 item.update_tag(refresh={"DATA"})
 
@@ -360,11 +353,9 @@ def updated_geometry_uids(depsgraph: bpy.types.Depsgraph) -> set[int]:
 
 def edited_object_uids(depsgraph: bpy.types.Depsgraph, without_bodies: bool) -> set[int]:
     """Find the session_uids of objects that were moved or edited, optionally without rigid bodies."""
-    return {
-        block.original.session_uid
-        for block in _updated(depsgraph, "is_updated_geometry", "is_updated_transform")
-        if isinstance(block, bpy.types.Object) and not (without_bodies and block.rigid_body)
-    }
+    blocks = _updated(depsgraph, "is_updated_geometry", "is_updated_transform")
+    objects = (block for block in blocks if isinstance(block, bpy.types.Object))
+    return {each.original.session_uid for each in objects if not (without_bodies and each.rigid_body)}
 
 
 def is_scene_edited(depsgraph: bpy.types.Depsgraph) -> bool:
@@ -382,11 +373,8 @@ def is_transforming() -> bool:
     Blender reports the objects of such an operator as updated before they move.
     """
     windows = [window for manager in bpy.data.window_managers for window in manager.windows]
-    return any(
-        operator.bl_idname.startswith("TRANSFORM_OT_")
-        for window in windows
-        for operator in window.modal_operators
-    )
+    operators = (operator for window in windows for operator in window.modal_operators)
+    return any(operator.bl_idname.startswith("TRANSFORM_OT_") for operator in operators)
 
 
 def last_operator_pointer() -> int:

@@ -60,9 +60,8 @@ def require_frame(frame: float) -> None:
 def require_active_scene(scene: bpy.types.Scene) -> None:
     """Raise SceneError unless `scene` is the active one: Blender evaluates only that scene's animation."""
     if scene != bpy.context.scene:
-        raise SceneError(
-            message("scene {name!r}: is not the active scene; make it active first", name=name_of(scene))
-        )
+        text = "scene {name!r}: is not the active scene; make it active first"
+        raise SceneError(message(text, name=name_of(scene)))
 
 
 def scene_by_uid(uid: int) -> bpy.types.Scene:

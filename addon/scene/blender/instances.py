@@ -138,18 +138,14 @@ def background_objects(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]
         scene = scene.background_set
     shown -= _objects_of_layer(depsgraph.view_layer)
     surfaces = (item for item in depsgraph.object_instances if item.object.type in MESH_LIKE)
-    return [owner for owner in dict.fromkeys(map(owner_of_instance, surfaces)) if owner in shown]
+    owners = dict.fromkeys((item.parent or item.object).original for item in surfaces)
+    return [owner for owner in owners if owner in shown]
 
 
 def is_made_by_nodes(key: InstanceKey) -> bool:
     """Return whether an instance is made by the object's own geometry nodes, and is not the object's mesh."""
     owner, name, indices = key
     return bool(indices) and owner == name
-
-
-def owner_of_instance(instance: bpy.types.DepsgraphObjectInstance) -> bpy.types.Object:
-    """Return the original object that instances a visible object; the object itself if it is no instance."""
-    return (instance.parent or instance.object).original
 
 
 NO_INDEX = int(np.iinfo(np.int64).min)
@@ -287,7 +283,7 @@ def _numbered_kinds(
         if pointers in number_of:
             numbers.append(number_of[pointers])
             continue
-        owner, name = owner_of_instance(item), full_name_of(shown.original)
+        owner, name = (item.parent or shown).original, full_name_of(shown.original)
         is_visible = owners is None or owner in owners
         if is_visible and item.is_instance and shown.type in UNSUPPORTED_REASONS:
             # Nodes of an object show what has the name of the object.
@@ -318,7 +314,7 @@ def instances_at(
         position = int(table.positions[row])
         item = next(islice(instances, position - next_position, None))
         next_position = position + 1
-        yield row, VisibleInstance(table.key_of(row), item, owner_of_instance(item))
+        yield row, VisibleInstance(table.key_of(row), item, (item.parent or item.object).original)
 
 
 def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstance]:
@@ -338,10 +334,8 @@ def meshes_at(
     order = np.argsort(meshes, kind="stable")
     shared = np.split(rows[order], np.flatnonzero(np.diff(meshes[order])) + 1) if len(rows) else []
     shared.sort(key=lambda each: int(each[0]))
-    for (_, item), each in zip(
-        instances_at(depsgraph, table, [int(each[0]) for each in shared]), shared, strict=True
-    ):
-        yield each, item
+    first = instances_at(depsgraph, table, [int(each[0]) for each in shared])
+    yield from ((each, item) for (_, item), each in zip(first, shared, strict=True))
 
 
 def _is_converted(

@@ -126,11 +126,10 @@ def _cuts(mesh: Any, corners: NDArray[np.int32], count: NDArray[Any]) -> NDArray
     Returns cuts : (k, 4) int32. Index of each triangle, and its vertices.
     """
     is_quad = count == 2
-    of_quads = (
-        corners.reshape(-1, 4) if is_quad.all() else corners[np.repeat(is_quad, count + 2)].reshape(-1, 4)
-    )
+    of_quads = corners if is_quad.all() else corners[np.repeat(is_quad, count + 2)]
     points = copied(mesh.attributes["position"].data, "vector", np.float32, (3,))
-    a, b, c, d = np.ascontiguousarray(points.T).take(of_quads.T, axis=1).swapaxes(0, 1)
+    rows = of_quads.reshape(-1, 4).T
+    a, b, c, d = np.ascontiguousarray(points.T).take(rows, axis=1).swapaxes(0, 1)
     with np.errstate(over="ignore", invalid="ignore"):
         one, two = cross_first(b - a, c - a), cross_first(d - a, c - a)
         areas = np.sqrt(dot_first(one, one) * dot_first(two, two))

@@ -28,7 +28,6 @@ _IMAGE_SOURCES = frozenset({"FILE", "SEQUENCE", "MOVIE"})
 _FONTS = ("font", "font_bold", "font_italic", "font_bold_italic")
 _BUILTIN_FONT = "<builtin>"
 
-
 _of_imports: dict[int, tuple[InputWarning, ...]] = {}
 """Warnings of the importer by the scene's session_uid, which no other scene of the session gets."""
 
@@ -93,18 +92,18 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
     if names := [name_of(item) for item in background_objects(depsgraph)]:
         text = f"{pluralized(len(names), 'object')} of background scenes omitted ({min(names)})"
         found.append(InputWarning("backgroundScene", name_of(depsgraph.scene.background_set), text))
-    found += blocked_drivers(depsgraph)
-    # Texts that should be run when the file is opened.
-    for script in bpy.data.texts if bpy.app.autoexec_fail else ():
-        if script.use_module:
-            reason = "was not run, because scripts are blocked"
-            found.append(InputWarning("blockedScript", name_of(script), reason))
+    if bpy.app.autoexec_fail:
+        found += blocked_drivers(depsgraph)
+        # Texts that should be run when the file is opened.
+        names = [name_of(script) for script in bpy.data.texts if script.use_module]
+        reason = "was not run, because scripts are blocked"
+        found += [InputWarning("blockedScript", name, reason) for name in names]
     return tuple(dict.fromkeys(found))
 
 
 def blocked_drivers(depsgraph: bpy.types.Depsgraph) -> Iterator[InputWarning]:
-    """Find the data-blocks with drivers that Blender did not run because they need scripts."""
-    for block in depsgraph.ids if bpy.app.autoexec_fail else ():
+    """Find the data-blocks with drivers that Blender did not run because scripts are blocked."""
+    for block in depsgraph.ids:
         entry: Any = block.original
         if entry.id_type in _SHADING_ONLY:
             continue

@@ -230,9 +230,8 @@ def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
         by_lower[each.lower()].append(each)
     first_levels = collision_levels(meshes).values()
     levels = {base_name(each).lower(): each for each in first_levels if base_name(each) != each}
-    collections = {
-        name_of(entry) for entry in scene.collection.children_recursive if is_merged_collection(entry)
-    }
+    merged = filter(is_merged_collection, scene.collection.children_recursive)
+    collections = set(map(name_of, merged))
     candidates = []
     for item in items:
         id = full_name_of(item)
@@ -312,10 +311,8 @@ def _has_created_name(item: bpy.types.Object, source: str) -> bool:
     name = name_of(item)
     if _mark_of(item) != source or item.data is None or name_of(item.data) != name:
         return False
-    return any(
-        each in name and not has_blender_suffix(name.rpartition(each)[2])
-        for each in (source, base_name(source))
-    )
+    names = (each for each in (source, base_name(source)) if each in name)
+    return any(not has_blender_suffix(name.rpartition(each)[2]) for each in names)
 
 
 def _selected(scene: bpy.types.Scene, candidates: list[_Candidate], selection: Selection) -> set[str]:
@@ -327,11 +324,8 @@ def _selected(scene: bpy.types.Scene, candidates: list[_Candidate], selection: S
                 f"object {pattern!r}: no collider in scene {name_of(scene)!r} has this name, or belongs to a "
                 "mesh of this name"
             )
-    return {
-        candidate.id
-        for candidate in candidates
-        if matches_names(selection, *candidate.names) and any(map(is_owner_selected, candidate.names))
-    }
+    named = (each for each in candidates if matches_names(selection, *each.names))
+    return {each.id for each in named if any(map(is_owner_selected, each.names))}
 
 
 def _check_group(
@@ -378,9 +372,8 @@ def _check_group(
         found += shapes[id].problems if id in shapes else [("unreadable", _DISABLED)]
         surface = surfaces[id]
         count = 0 if surface is None else len(surface.local)
-        colliders.append(
-            CheckedCollider(name_of(item), id, source_id, name.engine, name.kind, count, len(found))
-        )
+        checked = (name_of(item), id, source_id, name.engine, name.kind, count, len(found))
+        colliders.append(CheckedCollider(*checked))
         problems += [ColliderFinding(name_of(item), id, *problem) for problem in found]
     if source is not None and source_id is not None and len(source.local) and source.is_readable:
         problems += _outside(group, source_id, shapes, source)

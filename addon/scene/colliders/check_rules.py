@@ -65,7 +65,6 @@ _UNEVEN = 0.05
 _MOST_PAIRS = 3000
 """Most vertices of a capsule of which all pairs are compared."""
 
-
 Found = tuple[ProblemKind, str]
 """Kind and sentence of a problem."""
 

@@ -273,12 +273,8 @@ def find_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
     if not name.strip():
         raise SceneError(message("the collection for colliders has no name: enter one"))
     if scene.library is not None:
-        raise SceneError(
-            message(
-                "scene {name!r} is linked from another file: open that file to create colliders",
-                name=name_of(scene),
-            )
-        )
+        text = "scene {name!r} is linked from another file: open that file to create colliders"
+        raise SceneError(message(text, name=name_of(scene)))
     homes: tuple[bpy.types.Collection, ...] = (scene.collection, *scene.collection.children_recursive)
     for entry in homes:
         is_requested = name_of(entry) == name or entry.get(COLLIDER_PROPERTY) == name
@@ -411,9 +407,8 @@ def make_selection_colliders(scene: bpy.types.Scene, settings: ColliderSettings)
     edited = objects_in_edit_mode()
     items = [item for item in edited if not is_collider(item)]
     if edited and not items:
-        raise SceneError(
-            message("{name}: is a collider: select vertices of the mesh that it is for", name=edited[0].name)
-        )
+        text = "{name}: is a collider: select vertices of the mesh that it is for"
+        raise SceneError(message(text, name=edited[0].name))
     return _create(scene, settings, items, selected_vertices, NOTHING_SELECTED)
 
 
@@ -433,20 +428,10 @@ def make_group_colliders(
     or the collection's name is invalid. Nothing is changed then.
     """
     layer, is_chosen = bpy.context.view_layer, owner_filter(scene, settings.selection)
-    items = [
-        item
-        for item in layer.objects
-        if item.type in MESH_LIKE
-        and item.visible_get(view_layer=layer)
-        and not is_collider(item)
-        and is_chosen(full_name_of(item))
-    ]
-
-    owners = [
-        item
-        for item in items
-        if item.vertex_groups and (not group or group in item.vertex_groups) and not is_without_response(item)
-    ]
+    shown = (item for item in layer.objects if item.type in MESH_LIKE and item.visible_get(view_layer=layer))
+    items = [item for item in shown if not is_collider(item) and is_chosen(full_name_of(item))]
+    with_group = (each for each in items if each.vertex_groups and (not group or group in each.vertex_groups))
+    owners = [item for item in with_group if not is_without_response(item)]
     levels = collision_levels(map(name_of, owners))
     other_levels = [name for name, first in levels.items() if first != name]
     items = [item for item in items if name_of(item) not in other_levels]
@@ -470,9 +455,8 @@ def _create(
     The result includes `other_levels`, the objects whose collider is that of another level of detail.
     """
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    names = ColliderNames(
-        settings.pattern, (name_of(item) for item in bpy.data.objects if item.library is None)
-    )
+    local_names = (name_of(item) for item in bpy.data.objects if item.library is None)
+    names = ColliderNames(settings.pattern, local_names)
     home = find_home(scene, settings.collection)
     requests, skipped = [], list(other_levels)
     for item in sorted(items, key=name_of):

@@ -92,9 +92,8 @@ def collider_steps(
         # Blender multiplies both matrices in single precision, and makes rotations of rounded quaternions, no
         # entry of which is more precise than the largest one.
         entries = np.tile(np.abs(frame.scale), (3, 1)) if is_sheared else np.abs(axes)
-        slack = (
-            8 * _SINGLE * float((np.abs(linear) @ entries).sum(axis=1).max()) * float(np.abs(points).max())
-        )
+        growth = float((np.abs(linear) @ entries).sum(axis=1).max())
+        slack = 8 * _SINGLE * growth * float(np.abs(points).max())
         axes, lengths = np.eye(3), np.ones(3)
     else:
         frame = None
@@ -353,12 +352,8 @@ def _filled(mesh: bpy.types.Mesh | None, entry: ColliderRequest) -> bpy.types.Me
 
 def _is_exclusive(mesh: bpy.types.Mesh) -> bool:
     """Return whether a mesh was created for one collider and has no other user."""
-    return (
-        mesh.get(COLLIDER_PROPERTY) is not None
-        and mesh.users == 1
-        and not mesh.library
-        and not mesh.shape_keys
-    )
+    is_alone = mesh.users == 1 and not mesh.library and not mesh.shape_keys
+    return is_alone and mesh.get(COLLIDER_PROPERTY) is not None
 
 
 def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:

@@ -174,10 +174,8 @@ def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
 
     Raises EmptyGeometryError, NonFiniteGeometryError and SceneError.
     """
-    return searched(
-        search_key("box", points, rounded_frame(linear)),
-        lambda: obb_from_points(points_for_search(points, linear)).rotation,
-    )
+    key = search_key("box", points, rounded_frame(linear))
+    return searched(key, lambda: obb_from_points(points_for_search(points, linear)).rotation)
 
 
 def fit_axial_to_points(shape: DrawnShape, points: Floats, axis: Floats | None) -> Any:
@@ -203,10 +201,8 @@ def fit_axial(
     axis : (3,) float64, optional. Direction in the frame of the subject. If given, only lines in this
         direction are compared.
     """
-    found = searched(
-        search_key(shape, vertices, rounded_frame(linear), axis),
-        lambda: fit_axial_to_points(shape, points_for_search(vertices, linear), axis),
-    )
+    key = search_key(shape, vertices, rounded_frame(linear), axis)
+    found = searched(key, lambda: fit_axial_to_points(shape, points_for_search(vertices, linear), axis))
     return found._around(local)
 
 
@@ -280,12 +276,8 @@ def fit_parts(
         return spheres_from_groups(world, offsets, is_sorted=True)
     counts = [len(each.offsets) - 1 for each in groups]
     boxes = boxes_along(world, offsets, rotations_of(linear).repeat(counts, axis=0) @ frames)
-    margins = np.array(
-        [
-            0.0 if each.source is None else cut_rounding(each.source, map_)
-            for each, map_ in zip(groups, linear, strict=True)
-        ]
-    )
+    sources = zip((each.source for each in groups), linear, strict=True)
+    margins = np.array([0.0 if each is None else cut_rounding(each, map_) for each, map_ in sources])
     return Obb(boxes.center, boxes.half_extents + margins.repeat(counts)[:, None], boxes.rotation)
 
 

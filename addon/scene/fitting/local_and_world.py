@@ -126,9 +126,8 @@ def _translated(points: _Points, shape: Aabb | Sphere, kind_of: Ints, translatio
         return Aabb.unchecked(shape.min[kind_of] + translation, shape.max[kind_of] + translation)
     parts = np.abs(points.world).max(axis=1), lowest_bits(points.world).min(axis=1)
     reach = np.maximum(np.maximum.reduceat(parts[0], points.offsets[:-1]), np.abs(shape.center).max(axis=1))
-    bits = np.minimum(
-        np.minimum.reduceat(parts[1], points.offsets[:-1]), lowest_bits(shape.center).min(axis=1)
-    )
+    of_points = np.minimum.reduceat(parts[1], points.offsets[:-1])
+    bits = np.minimum(of_points, lowest_bits(shape.center).min(axis=1))
     size = reach[kind_of] + np.abs(translation).max(axis=1)
     # Sums of multiples of a bit are exact if they have fewer digits than a number.
     bit = np.minimum(bits[kind_of], lowest_bits(translation).min(axis=1))

@@ -120,9 +120,8 @@ def _tree_of(corners: Floats, depth: int) -> SphereTree:
     """Build the sphere tree of triangles (t, 3, 3), once for all subjects with the same."""
     # Each triangle is once in the order; nodes have a sphere, two children and two ends.
     size = 8 * len(corners) + 64 * 2 ** (depth + 1)
-    return searched(
-        search_key("tree", corners, depth), lambda: sphere_tree_from_triangles(corners, depth), size
-    )
+    key = search_key("tree", corners, depth)
+    return searched(key, lambda: sphere_tree_from_triangles(corners, depth), size)
 
 
 def _largest_split(tree: SphereTree, most: int) -> Ints:
@@ -230,11 +229,8 @@ def split_pieces(pieces: Iterable[SubjectGeometry], fit: FitSettings) -> Generat
 
     Those that cannot be split are left to that.
     """
-    remaining = [
-        piece
-        for piece in pieces
-        if fit.parts > 1 and len(piece.triangles) and np.isfinite(piece.points).all()
-    ]
+    with_faces = (piece for piece in pieces if fit.parts > 1 and len(piece.triangles))
+    remaining = [piece for piece in with_faces if np.isfinite(piece.points).all()]
     for number, piece in enumerate(remaining):
         for share in split_in_steps(piece.points, piece.triangles, piece.matrices[0, :3, :3], fit):
             yield (number + share) / len(remaining)

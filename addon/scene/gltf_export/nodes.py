@@ -65,7 +65,6 @@ _FLOAT, _UNSIGNED_BYTE = 5126, 5121
 _VERTICES, _INDICES = 34962, 34963
 _ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
-
 ExportedPart: TypeAlias = tuple[NDArray[Any], float]
 """Points (n, 3) of a part of a mesh, in the space of its node, float32, or float64 of a convex part; and
 their largest error in the world."""
@@ -331,10 +330,8 @@ def add_colliders(
             else:
                 text = "{name}: no collider, {problem}"
             warn(message(text, name=node.name, count=count, total=len(results), problem=problem))
-        nodes = [
-            export.node(collider_node_name(node.name, number), collider, response)
-            for number, collider in enumerate(colliders)
-        ]
+        named = ((collider_node_name(node.name, k), collider) for k, collider in enumerate(colliders))
+        nodes = [export.node(name, collider, response) for name, collider in named]
         if nodes:
             node.children = [*(node.children or ()), *nodes]
 

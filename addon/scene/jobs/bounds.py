@@ -224,10 +224,8 @@ def _with_envelopes(
             result.objects, shapes[:count], shapes[count:], envelopes.present[:count].tolist(), strict=True
         )
     )
-    missing = [
-        Skipped(subjects[index].name, _never_there(times))
-        for index in np.flatnonzero(~envelopes.present[:count]).tolist()
-    ]
+    absent = np.flatnonzero(~envelopes.present[:count]).tolist()
+    missing = [Skipped(subjects[index].name, _never_there(times)) for index in absent]
     linear = np.flatnonzero(~is_refinable).tolist() if len(times) > 1 else []
     return replace(
         result,

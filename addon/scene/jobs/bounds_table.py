@@ -79,9 +79,9 @@ class BoundsTable(SortedObjects):
         for column, *values in zip(self._placements, *(each.placements for each in chunk), strict=True):
             column[subjects] = np.concatenate(values)
         for places, *both in fits:
-            is_fitted = (
-                np.array([place not in errors for place in places.tolist()]) if errors else slice(None)
-            )
+            is_fitted: Any = slice(None)
+            if errors:
+                is_fitted = np.array([place not in errors for place in places.tolist()])
             rows = subjects[places[is_fitted]]
             for group, batches in zip(_GROUPS, both, strict=True):
                 for batch in batches:
@@ -100,8 +100,6 @@ class BoundsTable(SortedObjects):
     def drop_others(self) -> None:
         """Drop the subjects without bounds, after the bounds of all others were stored."""
         self.rows = np.flatnonzero(self._kind)
-        if len(self.rows) == len(self.subjects):
-            return
         # Instances are no parents.
         parent_of = {subject.id: subject.parent for _, subject in self.subjects.singles()}
         self.subjects = self.subjects.taken(self.rows)
@@ -187,8 +185,9 @@ def fit_bounds(
     pieces : Geometry of subjects; those of none have been deleted since they were found.
     skipped : Objects that are no subjects; subjects without geometry or bounds are added.
     """
-    table, done = BoundsTable(subjects, skipped), 0
-    missing, is_read = reasons_without_vertices(), np.zeros(len(subjects), dtype=bool)
+    table, done, known = BoundsTable(subjects, skipped), 0, len(skipped)
+    missing: dict[str, str] | None = None
+    is_read = np.zeros(len(subjects), dtype=bool)
 
     def skip(index: int, reason: str) -> None:
         skipped.append(Skipped(subjects[index].name, reason))
@@ -210,6 +209,7 @@ def fit_bounds(
             every = PlacedGeometry(piece, Placement(*(values[part] for values in placements)))
             if not len(piece.points):
                 group = piece.fit.vertex_group
+                missing = reasons_without_vertices() if missing is None else missing
                 for index in piece.subjects.tolist():
                     subject = subjects[index]
                     reason = missing.get(subject.key[1], NO_VERTICES)
@@ -238,7 +238,8 @@ def fit_bounds(
                     yield done / len(subjects)
     for index in np.flatnonzero(~is_read).tolist():
         skip(index, _DELETED)
-    table.drop_others()
+    if len(skipped) > known:
+        table.drop_others()
     return table
 
 

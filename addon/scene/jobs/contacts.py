@@ -59,8 +59,7 @@ from ..settings import (
 )
 from ..subjects.find import find_in_parts
 from ..subjects.reader import SubjectReader
-from ..subjects.scan_settings import NamePatterns, make_scan_settings
-from ..subjects.selection import matches_names
+from ..subjects.selection import NamePatterns, make_scan_settings, matches_names
 from ..subjects.subject import Subject, SubjectList
 from .bounds_table import NO_VERTICES, BoundsTable, fit_bounds
 from .detailed_shapes import SHAPES_OF_SCANS, ScannedShapes
@@ -70,7 +69,6 @@ _REASON = template("no vertices at the first frame, some at frame {frame:g}: not
 _WARNING = template(
     "has no vertices at the first frame, and some at frame {frame:g}: frames from there on include it"
 )
-
 
 _PREPARATION, _PREPARATION_OF_PARTS = 0.05, 0.5
 """Part of the work of a scan before its first frame, for the progress; more if meshes are split."""
@@ -200,7 +198,9 @@ class ContactJob:
         parents = bounded.subjects.columns(np.arange(len(bounded.subjects)))["parent"]
         parents = [bounded.parents.get(parent, parent) for parent in parents]
         parents += [entry.parent for entry in self._late_objects]
-        is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
+        is_obstacle = np.zeros(len(subjects), dtype=bool)
+        if settings.obstacles:
+            is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
         selection = settings.selection
         # They are tested although one may be the other's parent.
         is_pair_named = len(subjects) == 2 and (
@@ -244,8 +244,8 @@ class ContactJob:
         found, skipped, _ = run_to_end(find_in_parts(scene, depsgraph, settings.selection))
         yield self._begun
         shapes, fit = self._shapes_of(found.representatives())
-        with_triangles: Container[int] = range(len(found))
-        if settings.shape not in SHAPES_OF_TRIANGLES:
+        with_triangles: Container[int] = range(len(found)) if settings.shape in SHAPES_OF_TRIANGLES else ()
+        if settings.obstacles and not with_triangles:
             mask = NamePatterns(scene_by_uid(self.uid), found).mask("obstacles", settings.obstacles)
             with_triangles = frozenset(np.flatnonzero(mask).tolist())
         reader = FrameReader(found, fit, with_triangles, settings.shape == "mesh" or bool(settings.obstacles))
@@ -304,9 +304,8 @@ class ContactJob:
         bounded = run_to_end(fit_bounds(SubjectReader(found, fit).geometries(depsgraph), found, shapes, []))
         self.late += bounded.subjects
         self._late_objects += bounded
-        reader = FrameReader(
-            bounded.subjects, self.settings.fit, range(len(bounded.subjects)), self.settings.shape == "mesh"
-        )
+        found = bounded.subjects
+        reader = FrameReader(found, self.settings.fit, range(len(found)), self.settings.shape == "mesh")
         reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.forget_instances()
         self._late_readers.append(reader)
@@ -361,21 +360,20 @@ class ContactJob:
             rotating=tuple(rotating.tolist()),
             skipped_pairs=skipped,
         ).with_accepted_pairs()
-        if report.stopped_at is not None:
+        empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
+        if report.stopped_at is not None or not empty:
             return result
         self.progress.begin_phase(1.0)
-        return (yield from self.progress.track(self._with_late_meshes(result)))
+        return (yield from self.progress.track(self._with_late_meshes(result, empty)))
 
-    def _with_late_meshes(self, result: Result) -> Generator[Progress, None, Result]:
-        """Give objects that a result skips without vertices the frame at which they get some, and warnings.
+    def _with_late_meshes(self, result: Result, empty: set[str]) -> Generator[Progress, None, Result]:
+        """Give skipped objects without vertices the frame at which they get some, and warnings.
 
         They are evaluated by themselves: that takes no time where they do not depend on the frame.
 
+        empty : Names of these objects.
         progress : After each evaluation.
         """
-        empty = {entry.name for entry in result.skipped if entry.reason == NO_VERTICES}
-        if not empty:
-            return result
         modifiers: dict[int, Modifiers] = {}
         names: dict[int, str] = {}
         for item in scene_by_uid(self.uid).objects:
@@ -395,14 +393,11 @@ class ContactJob:
             yield Progress(number, len(self.times), time)
         if not late:
             return result
-        skipped = tuple(
-            Skipped(entry.name, message(_REASON, frame=late[entry.name])) if entry.name in late else entry
-            for entry in result.skipped
-        )
-        warnings = [
-            InputWarning("lateMesh", name, message(_WARNING, frame=late[name])) for name in sorted(late)
-        ]
-        return replace(result, skipped=skipped, warnings=(*result.warnings, *warnings))
+        reasons = {name: message(_REASON, frame=time) for name, time in late.items()}
+        skipped = tuple(Skipped(each.name, reasons.get(each.name, each.reason)) for each in result.skipped)
+        warnings = ((name, message(_WARNING, frame=time)) for name, time in sorted(late.items()))
+        more = (InputWarning("lateMesh", *each) for each in warnings)
+        return replace(result, skipped=skipped, warnings=(*result.warnings, *more))
 
 
 def choose_sources(

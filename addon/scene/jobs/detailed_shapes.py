@@ -126,10 +126,8 @@ def _tree(solid: _Solid) -> tuple[SphereTree, SphereTree]:
     world_ball = Sphere(center, enclosing_radii(solid.world[parts.rows], parts.offsets, center))
     linear = np.broadcast_to(solid.linear, (len(children), 3, 3))
     radii = np.full(len(children), piece.radius)
-    local, world = (
-        padded(grown_by_point_radii(sphere, linear, radii), piece.fit.padding)
-        for sphere in (ball, world_ball)
-    )
+    grown = (grown_by_point_radii(sphere, linear, radii) for sphere in (ball, world_ball))
+    local, world = (padded(sphere, piece.fit.padding) for sphere in grown)
     return SphereTree(local.center, local.radius, children), SphereTree(world.center, world.radius, children)
 
 
@@ -293,7 +291,5 @@ class ScannedShapes:
         if self.key == "compound":
             return [Compound(tuple(parts[part].to_list())) for part in slices]
         children = (self.trees[subject].children for subject in subjects.tolist())
-        return [
-            SphereTree(parts.center[nodes], parts.radius[nodes], below)
-            for nodes, below in zip(slices, children, strict=True)
-        ]
+        both = zip(slices, children, strict=True)
+        return [SphereTree(parts.center[nodes], parts.radius[nodes], below) for nodes, below in both]

@@ -140,10 +140,8 @@ class Result(DocumentContents):
     @property
     def has_pairs(self) -> bool:
         """Return whether any two subjects may touch: bones and custom shapes of one object do not."""
-        return self.object_count > 1 or any(
-            subject.part is not None and subject.bone is None and subject.override is None
-            for subject in self.subjects
-        )
+        parts = (subject for subject in self.subjects if subject.part is not None)
+        return self.object_count > 1 or any(each.bone is None and each.override is None for each in parts)
 
     @property
     def has_contacts(self) -> bool:
@@ -181,7 +179,7 @@ class Result(DocumentContents):
 
     def with_accepted_pairs(self) -> Result:
         """Copy with the comments of the contacts that are accepted in the file."""
-        if self.scanned is None:
+        if self.scanned is None or not self.has_contacts:
             return self
         comments = {frozenset((name, each.name)): each.comment for name, each in entries_of("accepted")}
         accepted: list[str | None] = []
@@ -212,9 +210,8 @@ class Result(DocumentContents):
             objects = list(objects)
             for row, *shapes in zip(local.rows.tolist(), local.shapes, world.shapes, strict=True):
                 entry = objects[row]
-                objects[row] = replace(
-                    entry, local=(*entry.local, shapes[0]), world=(*entry.world, shapes[1])
-                )
+                both = {"local": (*entry.local, shapes[0]), "world": (*entry.world, shapes[1])}
+                objects[row] = replace(entry, **both)
         contents: DocumentContents = replace(self, objects=objects)
         return make_document(contents, space_for(convention, self.scale_length), decimals)
 
@@ -244,6 +241,8 @@ class Result(DocumentContents):
 
     def with_late_warnings(self) -> Result:
         """Copy with the drivers that were first evaluated after `warnings` were found, and are blocked."""
+        if not bpy.app.autoexec_fail:
+            return self
         late = blocked_drivers(bpy.context.evaluated_depsgraph_get())
         return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *late))))
 
@@ -257,11 +256,8 @@ def result_of(
     reference : frame of the bounds
     """
     rate = scene.render.fps / decimal_from_float32(scene.render.fps_base)
-    by_name = {
-        full_name_of(item): response
-        for item in bpy.data.objects
-        if (response := collision_response(item)) != DEFAULT_RESPONSE
-    }
+    by_name = {full_name_of(item): collision_response(item) for item in bpy.data.objects}
+    by_name = {name: response for name, response in by_name.items() if response != DEFAULT_RESPONSE}
     subjects = bounded.subjects
     responses = {
         subject.id: by_name[subject.key[1]]

@@ -243,9 +243,8 @@ class LiveSubjects:
         are_same = present & ~(self._is_assembled | self._has_settings) & (fit == self._fitted_with)
         for index in np.flatnonzero(are_same).tolist():
             now, fitted = self._known.get(index), self._fitted_readings.get(index)
-            are_same[index] = now is fitted or (
-                now is not None and fitted is not None and now.has_shape_of(fitted)
-            )
+            are_both = now is not None and fitted is not None
+            are_same[index] = now is fitted or (are_both and now.has_shape_of(fitted))
         return np.asarray(are_same)
 
     def _apply_settings(self, fit: FitSettings, with_parts: Collection[DrawnShape]) -> None:
@@ -256,9 +255,8 @@ class LiveSubjects:
             self._parts = {name: [NO_PARTS] * len(self._indices) for name in {*self._parts, *with_parts}}
         if fit != self._fit:
             self._fits.clear()
-            for index in (
-                self._known.keys() - np.flatnonzero(self._is_assembled | self._has_settings).tolist()
-            ):
+            special = np.flatnonzero(self._is_assembled | self._has_settings).tolist()
+            for index in self._known.keys() - special:
                 self._known[index] = self._known[index]._replace(fit=fit)
         self._fit = fit
 
@@ -269,11 +267,8 @@ class LiveSubjects:
         owners = set(self.owners.tolist())
         modifiers = self._fit.modifiers
         # Per-object settings may use another mesh: evaluated meshes deform at least as often as base meshes.
-        return any(
-            may_deform(item, "evaluated" if has_own_settings(item) else modifiers)
-            for item in scene.objects
-            if item.session_uid in owners
-        )
+        items = (item for item in scene.objects if item.session_uid in owners)
+        return any(may_deform(each, "evaluated" if has_own_settings(each) else modifiers) for each in items)
 
     def snapshot(self, frame: float) -> FrameSnapshot:
         """Return everything that the last update has read, which was at a frame."""
@@ -394,9 +389,8 @@ class LiveSubjects:
         indices = np.flatnonzero(self._is_assembled).tolist()
         if not indices:
             return
-        subjects = with_current_names(
-            [self._subjects[k] for k in indices], [self._identities[k] for k in indices]
-        )
+        chosen = ([every[k] for k in indices] for every in (self._subjects, self._identities))
+        subjects = with_current_names(*chosen)
         reader = SubjectReader(subjects, self._fit, range(len(indices)) if self._parts else ())
         for source in reader.singles(depsgraph):
             index = indices[source.subject]

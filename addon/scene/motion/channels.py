@@ -11,13 +11,29 @@ from typing import Any, NamedTuple, TypeAlias
 import bpy
 import numpy as np
 
-from ...core.curves.easings import FAMILIES, MODES, easing_code
+from ...core.curves.easings import EASING_CODES, FAMILIES, MODES
 from ...core.curves.expressions import Expression, expression_of
-from ...core.curves.keyframes import Curves, rounded_times
-from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
-from ...core.curves.segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys, Singles
-from ...core.curves.transforms import CHANNELS, DELTA_LOCATION, LOCATION, ROTATION, SCALE
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.curves.keyframes import (
+    BEZIER,
+    CONSTANT,
+    EASED,
+    EXTRAPOLATED,
+    LINEAR,
+    Curves,
+    Keys,
+    rounded_times,
+)
+from ...core.curves.transforms import (
+    AXIS_ANGLE,
+    CHANNELS,
+    DELTA_LOCATION,
+    EULER_ORDERS,
+    LOCATION,
+    QUATERNION,
+    ROTATION,
+    SCALE,
+)
+from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ..blender.animated import TRANSFORM, curves_of_action
 
 ROTATION_MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
@@ -232,7 +248,7 @@ def _interpolation_table() -> Ints:
         for easing in easings if kind.identifier in FAMILIES else ():
             automatic = "EASE_OUT" if kind.identifier in _EASING_OUT else "EASE_IN"
             mode = easing.identifier if easing.identifier in MODES else automatic
-            table[kind.value, easing.value] = EASED + easing_code(kind.identifier, mode)
+            table[kind.value, easing.value] = EASED + EASING_CODES[kind.identifier, mode]
     return table
 
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ...core import Aabb, Meshes, Shape, Sphere
 from ...core.curves.keyframes import rounded_times
-from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import (
     Jumps,
     TransformChords,
@@ -22,7 +21,7 @@ from ...core.curves.transform_bounds import (
     transform_chords,
 )
 from ...core.motion.samples import KNOWN_SHORTEST
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ..blender.frames import scene_by_uid
 from ..blender.mesh_data import MeshFaces
 from ..fitting.fit_cache import FitCache, WorldBoxes

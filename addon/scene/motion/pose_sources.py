@@ -14,8 +14,7 @@ import bpy
 import numpy as np
 
 from ...core.curves.keyframes import NEAR_KEY, rounded_times
-from ...core.curves.segments import Singles
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ..blender.animated import SIMPLIFICATION, Simulations, changing, dependents_of
 from ..blender.frames import ObjectReader, go_to, scene_by_uid
 from ..blender.instances import full_name_of

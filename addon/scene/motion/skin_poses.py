@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.curves.keyframes import rounded_times
-from ...core.curves.segments import Singles
 from ...core.curves.transform_bounds import SHORT, Jumps, TransformChords, hierarchy_chords
 from ...core.curves.transforms import Hierarchy, Transforms
 from ...core.mesh.bent_bvh import BentPoses, RecentVertices
 from ...core.mesh.mesh_bvh import MeshBvh
 from ...core.mesh.quad_cuts import QuadCuts
-from ...core.numeric.arrays import Bools, Floats, Ints, length
+from ...core.numeric.arrays import Bools, Floats, Ints, Singles, length
 from ...core.skins.blended_points import (
     BlendedPoints,
     RecentPoints,

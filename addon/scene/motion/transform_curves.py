@@ -16,19 +16,19 @@ import bpy
 import numpy as np
 
 from ...core.curves.expressions import DrivenCurves, Expressions
-from ...core.curves.rotation import AXIS_ANGLE, QUATERNION
-from ...core.curves.segments import Singles
 from ...core.curves.transforms import (
+    AXIS_ANGLE,
     CHANNELS,
     DELTA_LOCATION,
     DELTA_ROTATION,
     DELTA_SCALE,
     LOCATION,
+    QUATERNION,
     ROTATION,
     SCALE,
     Transforms,
 )
-from ...core.numeric.arrays import Floats
+from ...core.numeric.arrays import Floats, Singles
 from ..blender.animated import BONE_CONSTRAINTS, BONE_TRANSFORMS, INSTANCING, REST_BONES, VISIBILITY, changing
 from ..blender.instances import are_names_readable
 from .channels import (

@@ -2,14 +2,14 @@
 
 In reading order:
 
-- `selection`: filters by names, by collection, and by the selection in the viewport; objects below others.
 - `subject`: the record of a subject; its identity, by which it is found again after renaming; and very many
   subjects in little memory.
+- `selection`: filters by names, by collection, and by the selection in the viewport; objects below others;
+  pairs that a contact scan tests, from patterns, collections and parents.
 - `find`: the subjects of a selection, with their ids and parents, and the objects that are skipped; the
   nearest ancestors that are subjects, by the tree of objects and of bones.
 - `reader`: vertices and matrices of subjects, which are found among all instances by arrays; the geometry of
   each mesh is read once.
-- `scan_settings`: pairs that a contact scan tests, from patterns, collections and parents.
 
 The room may import `core`, `formats`, `scene.blender` and the settings and errors of `scene`.
 

@@ -385,12 +385,14 @@ def _subjects(
                 ids[row] = id
         order.sort(key=lambda row: (names[row], ids.get(row, names[row])))
     singles = [subject._replace(id=ids.get(row, subject.name)) for row, subject in enumerate(singles)]
-    parents = ParentFinder(list(compress(singles, is_selected)), scene)
-    singles = [single._replace(parent=parents.parent_of(single)) for single in singles]
-    groups = [
-        InstanceGroup(template._replace(parent=parents.parent_of(template)), indices)
-        for template, indices in groups
-    ]
+    has_parents = any(item.parent is not None for item in scene.objects)
+    if has_parents or groups or any(each.key[2] or each.bone for each in singles):
+        parents = ParentFinder(list(compress(singles, is_selected)), scene)
+        singles = [single._replace(parent=parents.parent_of(single)) for single in singles]
+        groups = [
+            InstanceGroup(template._replace(parent=parents.parent_of(template)), indices)
+            for template, indices in groups
+        ]
     rows = np.array(order, dtype=np.int64)
     return SubjectList.of(singles, groups, ids).taken(rows[is_selected[rows]])
 

@@ -116,7 +116,6 @@ def _faces_of_parts(rows: PartRows, triangles: NDArray[np.int32]) -> list[NDArra
 def _rows_within(rows: NDArray[np.int64], triangles: NDArray[np.int32]) -> NDArray[np.int32]:
     """Triangles (t, 3) of a mesh within a part of it, as rows of the part, which is at rows (n,).
 
-
     Loose parts have all vertices of their triangles. Those of a bone that reach to others are omitted.
     """
     places = np.searchsorted(rows, triangles)
@@ -224,9 +223,8 @@ class SubjectReader:
                 points = NO_POINTS if fit.vertex_group else overrides[0].points
                 radius, triangles = overrides[0].radius, NO_TRIANGLES
             else:
-                needs_triangles = bool(self.with_triangles) and any(
-                    index in self.with_triangles for index in subjects.tolist()
-                )
+                wanted = self.with_triangles
+                needs_triangles = bool(wanted) and any(index in wanted for index in subjects.tolist())
                 radius, (points, triangles) = 0.0, read_vertices_of_fit(shown, fit, needs_triangles)
             yield SubjectGeometry(subjects, table.matrices(rows), points, radius, fit, triangles)
         members: dict[int, list[_Vertices]] = defaultdict(list)

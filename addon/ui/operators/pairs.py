@@ -27,7 +27,7 @@ from ...scene.blender.object_settings import SETTINGS_PROPERTY, entries_of
 from ...scene.errors import SceneError
 from ...scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
 from ...scene.live.contact_state import LiveShapes, TouchingPairs, find_touching_pairs, separating_translation
-from ...scene.subjects.scan_settings import make_scan_settings
+from ...scene.subjects.selection import make_scan_settings
 from ...scene.subjects.subject import Subject
 from ...translations import CONTEXT
 from .. import job_state

@@ -17,7 +17,7 @@ from ...scene.blender.object_properties import property_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.declarations import Name, Number, Option, Patterns, options_of
 from ...scene.settings import JOB_OPTIONS, SHAPE_KINDS, ColliderSettings, PairSettings
-from ...scene.subjects.scan_settings import COLLECTION_PREFIX, split_at_commas
+from ...scene.subjects.selection import COLLECTION_PREFIX, split_at_commas
 
 Listener = Callable[[Any, Context], None]
 """Called with the owner of the property and the context."""

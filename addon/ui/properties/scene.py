@@ -33,7 +33,7 @@ from ...scene.settings import (
     FitSettings,
     ShapeName,
 )
-from ...scene.subjects.scan_settings import COLLECTION_PREFIX
+from ...scene.subjects.selection import COLLECTION_PREFIX
 from ...translations import CONTEXT
 from . import options
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row

@@ -3,8 +3,7 @@
 import numpy as np
 
 from addon.core.curves.easings import FAMILIES, MODES
-from addon.core.curves.keyframes import Curves
-from addon.core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR, Keys
+from addon.core.curves.keyframes import BEZIER, CONSTANT, EASED, LINEAR, Curves, Keys
 from addon.core.curves.transforms import (
     CHANNELS,
     DELTA_SCALE,

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from addon.core.curves.easings import FAMILIES, MODES, easing_code
-from addon.core.curves.keyframes import Curves
-from addon.core.curves.segments import CONSTANT, EASED, LINEAR
+from addon.core.curves.easings import EASING_CODES, FAMILIES, MODES
+from addon.core.curves.keyframes import CONSTANT, EASED, LINEAR, Curves
 from tests.core.curves.random_curves import FIRST, LAST, dense_points, one_curve, random_keys
 
 
@@ -70,7 +69,7 @@ def test_bump_within_one_frame_is_part_of_the_deviation():
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("amplitude", [0.0, 0.8, -0.8])
 def test_swing_between_equal_values_is_part_of_the_deviation(mode, amplitude):
-    kind = EASED + easing_code("ELASTIC", mode)
+    kind = EASED + EASING_CODES["ELASTIC", mode]
     swing = one_curve([[0, 3], [6, 3]], kind=kind, settings=(1.7, amplitude, 4.1))
     s = np.linspace(0, 1, 1001)[1:-1]
     rising, falling = (

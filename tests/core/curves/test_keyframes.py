@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from addon.core.curves.easings import easing_code
-from addon.core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR
+from addon.core.curves.easings import EASING_CODES
+from addon.core.curves.keyframes import BEZIER, CONSTANT, EASED, LINEAR
 from tests.core.curves.random_curves import EASINGS, eased, one_curve, random_curves
 
 TIMES = np.linspace(-5, 45, 401)
@@ -51,7 +51,7 @@ def test_kinds_of_segments():
 @pytest.mark.parametrize(("family", "mode"), EASINGS)
 def test_values_of_easings_are_those_of_their_definitions(family, mode, period, amplitude):
     settings = 2.3, amplitude, period
-    curve = one_curve([[2, 3], [12, -4]], kind=EASED + easing_code(family, mode), settings=settings)
+    curve = one_curve([[2, 3], [12, -4]], kind=EASED + EASING_CODES[family, mode], settings=settings)
     times = np.linspace(2, 12, 300)[1:-1]
     expected = 3 - 7 * eased(family, mode, (times - 2) / 10, settings, (10, -7))
     # At the ends of circles the slope is infinite, and single precision moves times by 1e-6.

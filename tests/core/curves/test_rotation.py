@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from addon.core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
+from addon.core.curves.transforms import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
 
 AXES = np.eye(3)
 

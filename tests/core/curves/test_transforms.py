@@ -7,17 +7,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from addon.core.curves.keyframes import Curves
-from addon.core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
-from addon.core.curves.segments import LINEAR, Keys
+from addon.core.curves.keyframes import LINEAR, Curves, Keys
 from addon.core.curves.transform_bounds import hierarchy_chords, transform_chords
 from addon.core.curves.transforms import (
+    AXIS_ANGLE,
     CHANNELS,
     DELTA_SCALE,
+    EULER_ORDERS,
     LOCATION,
+    QUATERNION,
     ROTATION,
     SCALE,
     Transforms,
+    rotation_matrices,
 )
 from tests.core.curves.random_curves import FIRST, LAST, random_transforms
 from tests.tiers import times

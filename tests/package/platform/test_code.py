@@ -152,7 +152,7 @@ def test_folder_of_the_code_is_only_read():
     # The schema, the version in the manifest, the dictionaries, the presets, and the manual.
     expected = {
         "formats/validation/validate.py",
-        "formats/manifest.py",
+        "formats/wording.py",
         "translations/__init__.py",
         "ui/panels/menus.py",
         "ui/properties/preferences.py",
@@ -162,7 +162,7 @@ def test_folder_of_the_code_is_only_read():
     for name in knowing:
         attributes = {getattr(node, "attr", "") for node in ast.walk(TREES[ADDON / name])}
         assert (
-            attributes & writing <= {"replace"} if name == "formats/manifest.py" else not attributes & writing
+            attributes & writing <= {"replace"} if name == "formats/wording.py" else not attributes & writing
         )
 
 

@@ -13,7 +13,6 @@ from addon.scene.blender.instances import (
     UNUSED_INDEX,
     VisibleInstance,
     instances_at,
-    owner_of_instance,
     read_instance_table,
     shown_objects,
 )
@@ -71,7 +70,7 @@ def instances_in_a_loop(depsgraph):
     converted: tuple[str, tuple[int, ...]] | None = None
     shown = shown_objects(depsgraph)
     for instance in depsgraph.object_instances:
-        kind, owner = instance.object.type, owner_of_instance(instance)
+        kind, owner = instance.object.type, (instance.parent or instance.object).original
         if kind not in MESH_LIKE or (shown is not None and owner not in shown):
             continue
         name = instance.object.original.name_full

@@ -11,7 +11,7 @@ from addon import registration
 from addon.core import CollisionBoundsError
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings, Selection
-from addon.scene.subjects.scan_settings import split_at_commas
+from addon.scene.subjects.selection import split_at_commas
 from tests.finished import finished
 from tests.scene.building import CUBE, add_instance, add_object, add_vertices
 from tests.scene.sampling import key, scan_scene

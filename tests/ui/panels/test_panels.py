@@ -8,7 +8,7 @@ import pytest
 from addon import registration
 from addon.cli.parser import parse_arguments
 from addon.scene.jobs import result_store
-from addon.scene.subjects.scan_settings import COLLECTION_PREFIX
+from addon.scene.subjects.selection import COLLECTION_PREFIX
 from addon.ui import job_state
 from addon.ui.panels import bounds as bounds_panel
 from addon.ui.panels import contacts as contacts_panel

@@ -78,12 +78,8 @@ def _parts(document: dict[str, Any], links: list[Link], free_joints: bool) -> It
     model = identifier_from(document["source"]["scene"])
     yield f"<!-- {generator_text(document)} -->\n<mujoco model={quoteattr(model)}>\n"
     yield f'  <compiler angle="radian"{f" {_LEAST_INERTIA}" if free_joints else ""}/>\n'
-    meshes = [
-        (name, shape)
-        for link in links
-        for name, shape in zip(_geom_names(link), link.shapes, strict=True)
-        if isinstance(shape, LinkHull)
-    ]
+    geoms = (each for link in links for each in zip(_geom_names(link), link.shapes, strict=True))
+    meshes = [(name, shape) for name, shape in geoms if isinstance(shape, LinkHull)]
     if meshes:
         yield "  <asset>\n"
         for name, shape in meshes:

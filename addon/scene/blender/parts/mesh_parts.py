@@ -173,6 +173,5 @@ def part_rows(
 
 def loose_part_labels(evaluated: bpy.types.Object, modifiers: Modifiers) -> Ints:
     """Label each vertex (n,) of an evaluated object with its loose part, numbered by first vertices."""
-    return connected_components(
-        len(vertex_positions(evaluated, modifiers)), edge_indices(evaluated, modifiers)
-    )
+    count = len(vertex_positions(evaluated, modifiers))
+    return connected_components(count, edge_indices(evaluated, modifiers))

@@ -159,11 +159,8 @@ NOTHING_SELECTED = message("nothing is selected: select vertices, edges or faces
 def objects_in_edit_mode() -> list[bpy.types.Object]:
     """Return the visible mesh objects of the view layer that are in Edit Mode."""
     layer = bpy.context.view_layer
-    return [
-        item
-        for item in layer.objects
-        if item.type == "MESH" and item.mode == "EDIT" and item.visible_get(view_layer=layer)
-    ]
+    edited = (item for item in layer.objects if item.type == "MESH" and item.mode == "EDIT")
+    return [item for item in edited if item.visible_get(view_layer=layer)]
 
 
 def selected_vertices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:

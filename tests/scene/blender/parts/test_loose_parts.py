@@ -13,7 +13,7 @@ from addon.scene.motion import frame_reader
 from addon.scene.settings import PairSettings, Selection
 from addon.scene.subjects import reader as subject_reader
 from addon.scene.subjects.find import find_subjects
-from addon.scene.subjects.scan_settings import make_scan_settings
+from addon.scene.subjects.selection import make_scan_settings
 from tests.scene.building import CUBE, key_location
 from tests.scene.enclosing import (
     POSE,

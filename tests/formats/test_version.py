@@ -6,32 +6,32 @@ import re
 
 import pytest
 
-from addon.formats import manifest
+from addon.formats import wording
 from tests.paths import TOP
 
 
 @pytest.fixture(autouse=True)
 def not_cached():
-    manifest.extension_version.cache_clear()
+    wording.extension_version.cache_clear()
     yield
-    manifest.extension_version.cache_clear()
+    wording.extension_version.cache_clear()
 
 
 def test_version_of_a_checkout_is_that_of_its_manifest():
     (written,) = re.findall(r'^version = "(.+)"', (TOP / "blender_manifest.toml").read_text("utf-8"), re.M)
-    assert manifest.extension_version() == written
+    assert wording.extension_version() == written
 
 
 @pytest.mark.parametrize("folder", [".", "package"])
 def test_manifest_is_found_above_the_package_and_in_it(folder, tmp_path, monkeypatch):
-    module = tmp_path / "package" / "formats" / "manifest.py"
+    module = tmp_path / "package" / "formats" / "wording.py"
     module.parent.mkdir(parents=True)
     (tmp_path / folder / "blender_manifest.toml").write_text('version = "4.5.6"\n')
-    monkeypatch.setattr(manifest, "__file__", str(module))
-    assert manifest.extension_version() == "4.5.6"
+    monkeypatch.setattr(wording, "__file__", str(module))
+    assert wording.extension_version() == "4.5.6"
 
 
 def test_missing_manifest_raises(tmp_path, monkeypatch):
-    monkeypatch.setattr(manifest, "__file__", str(tmp_path / "package" / "formats" / "manifest.py"))
+    monkeypatch.setattr(wording, "__file__", str(tmp_path / "package" / "formats" / "wording.py"))
     with pytest.raises(FileNotFoundError, match=r"blender_manifest\.toml is neither in"):
-        manifest.extension_version()
+        wording.extension_version()
