@@ -235,10 +235,8 @@ def make_scan_settings(
         counts[reason.value] = before - tested.count_pairs()
     if is_obstacle is not None and is_obstacle.any():
         counts[SkippedPairs.OBSTACLES.value] = tested.count_pairs(is_obstacle)
-        rows = np.where(is_obstacle, 0, -1)[None]
-        if scan.separate is not None:
-            rows = np.concatenate([scan.separate[None], rows])
-        scan = replace(scan, separate=rows)
+        rows = [] if scan.separate is None else [scan.separate]
+        scan = replace(scan, separate=np.stack([*rows, np.where(is_obstacle, 0, -1)]))
     return ScanPairs(scan, tested, {reason: number for reason, number in counts.items() if number})
 
 
