@@ -40,6 +40,12 @@ class MeshBvh:
         """Return the same triangles with their vertices (v, 3) elsewhere."""
         return MeshBvh(vertices, self.given, True, self.first)
 
+    def recut(self, triangles: Ints) -> MeshBvh:
+        """Return the mesh with other triangles (t, 3), each at the place in the tree of the one before."""
+        result = MeshBvh(self.vertices, triangles, self.deforms)
+        result.__dict__["tree"] = self.tree
+        return result
+
     @property
     def vertex_count(self) -> int:
         """Number of vertices."""

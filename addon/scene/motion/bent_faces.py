@@ -43,7 +43,8 @@ def quads_to_check(
     is_other = np.zeros(len(count), dtype=bool)
     for place in (0, 2):
         is_other[face] |= (triangles != corners[first[face] + place][:, None]).all(axis=1)
-    return QuadCuts(of_quads[:, checked], is_other[quads[checked]])
+    triangle = (np.cumsum(count) - count)[quads[checked]]
+    return QuadCuts(of_quads[:, checked], is_other[quads[checked]], triangle)
 
 
 def _are_alike(carriers: tuple[Ints, Floats], a: Ints, b: Ints) -> Bools:

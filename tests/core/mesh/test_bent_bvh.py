@@ -12,6 +12,7 @@ from addon.core.mesh import bent_bvh
 from addon.core.mesh.bent_bvh import BentPoses, RecentVertices
 from addon.core.mesh.mesh_bvh import MeshBvh
 from addon.core.mesh.meshes import moving_vertices
+from addon.core.mesh.quad_cuts import CutChanges, QuadCuts
 from addon.core.skins.blended_points import BlendedPoints
 
 BONES = 4
@@ -60,7 +61,7 @@ def expected_vertices(points, matrices):
 def test_vertices_are_weighted_means_and_within_box_and_sphere(seed):
     poses, points, triangles = bent_tube()
     matrices = random_poses(seed, 5)
-    for mesh, pose in zip(poses.posed(matrices), matrices, strict=True):
+    for mesh, pose in zip(poses.posed(matrices, np.arange(len(matrices))), matrices, strict=True):
         expected = expected_vertices(points, pose)
         assert mesh.vertices == pytest.approx(expected, abs=1e-12)
         assert mesh.vertex_count == len(points)
@@ -79,7 +80,9 @@ def test_vertices_are_weighted_means_and_within_box_and_sphere(seed):
 def test_separations_of_bent_meshes_are_those_of_their_triangles():
     poses, points, triangles = bent_tube()
     matrices = random_poses(7, 2)
-    bent = Meshes.unchecked(poses.posed(matrices), np.tile(np.eye(4), (2, 1, 1)), np.zeros(2))
+    bent = Meshes.unchecked(
+        poses.posed(matrices, np.arange(len(matrices))), np.tile(np.eye(4), (2, 1, 1)), np.zeros(2)
+    )
     plain = np.empty(2, dtype=object)
     for row, pose in enumerate(matrices):
         plain[row] = MeshBvh(expected_vertices(points, pose), triangles, True)
@@ -93,10 +96,10 @@ def test_separations_of_bent_meshes_are_those_of_their_triangles():
 def test_equal_poses_are_one_mesh_as_long_as_it_is_used():
     poses, _, _ = bent_tube()
     pose = random_poses(1, 1)
-    first = poses.posed(np.concatenate([pose, random_poses(2, 1), pose]))
+    first = poses.posed(np.concatenate([pose, random_poses(2, 1), pose]), np.arange(3))
     assert first[0] is first[2]
     assert first[0] is not first[1]
-    assert poses.posed(pose)[0] is first[0]
+    assert poses.posed(pose, np.zeros(1))[0] is first[0]
     del first
     gc.collect()
     assert len(poses._known) == 0
@@ -107,7 +110,7 @@ def test_vertices_of_many_poses_are_not_all_kept(monkeypatch):
     poses, points, _ = bent_tube(recent)
     monkeypatch.setattr(bent_bvh, "_KEPT", 3 * len(points))
     matrices = random_poses(3, 8)
-    meshes = poses.posed(matrices)
+    meshes = poses.posed(matrices, np.arange(len(matrices)))
     assert not any("vertices" in mesh.__dict__ for mesh in meshes)
     for mesh in meshes:
         assert len(mesh.vertices) == len(points)
@@ -117,3 +120,33 @@ def test_vertices_of_many_poses_are_not_all_kept(monkeypatch):
     assert ["surface" in mesh.__dict__ for mesh in meshes] == kept
     for mesh, pose in zip(meshes, matrices, strict=True):
         assert mesh.vertices == pytest.approx(expected_vertices(points, pose), abs=1e-12)
+
+
+def test_quads_that_are_cut_in_another_way_are_so_from_their_time_on():
+    points, triangles = tube()
+    blended = BlendedPoints(
+        np.tile(np.arange(BONES), (len(points), 1)),
+        weights_of(points),
+        np.repeat(points[:, None], BONES, axis=1),
+        points,
+    )
+    half = len(triangles) // 2
+    order = np.arange(2 * half).reshape(2, half).T.ravel()
+    triangles = triangles[order]
+    # The first two quads: triangles a b c and a c d follow each other.
+    corners = np.array([[*triangles[2 * k], triangles[2 * k + 1, 2]] for k in range(2)]).T
+    cuts = QuadCuts(corners, np.zeros(2, dtype=bool), np.array([0, 2]))
+    changes = CutChanges(np.array([2.0, 3.0, 5.0]), np.array([0, 1, 0]), 0.1)
+    first = MeshBvh(points, triangles, True)
+    poses = BentPoses(first, blended, RecentVertices(), (cuts, changes))
+    pose = np.repeat(random_poses(1, 1), 4, axis=0)
+    times = np.array([1.0, 2.0, 4.0, 5.0])
+    meshes, before = poses.posed(pose, times), poses.posed(pose, times, is_before=True)
+    expected = [[], [0], [0, 1], [1]]
+    for mesh, quads in zip(meshes, expected, strict=True):
+        assert mesh.given.tolist() == cuts.recut(triangles, np.array(quads, dtype=int)).tolist()
+        # The tree has the same triangles at the same places.
+        assert mesh.triangles.tolist() == mesh.given[first.tree.order].tolist()
+    assert before[1] is meshes[0]
+    assert before[3] is meshes[2]
+    assert meshes[0].first is first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import permutations
 
 import bpy
 import numpy as np
@@ -23,6 +24,7 @@ FIRST, LAST = 1, 33
 def known_meshes() -> SceneMotion:
     """Motion of the meshes of all objects, read at whole frames."""
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
+    go_to(FIRST)
     motion = create_motion("mesh")
     for _ in motion.comparing([float(frame) for frame in range(FIRST, LAST + 1)]):
         pass
@@ -223,19 +225,17 @@ def add_leaf(fold):
     return item
 
 
-@pytest.mark.parametrize(("fold", "is_known"), [((-1.6, 1.6, 2), False), ((-0.5, 0.5, 0.2), True)])
-def test_quad_that_folds_is_sampled_and_tested_as_blender_cuts_it(fold, is_known):
+@pytest.mark.parametrize(("fold", "touches"), [((-1.6, 1.6, 2), True), ((-0.5, 0.5, 0.2), False)])
+def test_quad_that_folds_is_tested_as_blender_cuts_it_and_proven(fold, touches):
     add_leaf(fold)
-    motion = known_meshes()
-    assert motion.is_known == is_known
-    go_to(FIRST)
+    assert known_meshes().is_known
     post = add_box("Post", (0.02, 0.02, 0.02))
     post.location = (0.32, 1.68, 0.85)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
     found = contacts_by_names(scan_scene(shape="mesh"))
-    assert len(found) == (not is_known)
+    assert len(found) == touches
     for contact in found.values():
-        assert contact.first.motion == "sampled"
+        assert contact.first.motion == "proven"
         # The ridge between the second and the fourth corner rises to the lowest edge of the post.
         across, low = 2**0.5, 0.85 - 0.02
         u = across * (1 - 0.32) - across * 0.02
@@ -246,6 +246,21 @@ def test_quad_that_folds_is_sampled_and_tested_as_blender_cuts_it(fold, is_known
             go_to(middle)
             begin, end = (begin, middle) if world_points("Limb")[1, 2] >= 2 * value else (middle, end)
         assert contact.first.frame == pytest.approx(end, abs=1e-3)
+
+
+def test_triangles_of_a_quad_that_folds_are_blenders_before_and_after():
+    add_leaf((-1.6, 1.6, 2))
+    motion = known_meshes()
+    (change,) = motion.certain.breaks(np.array([0]), np.array([1.0]), np.array([33.0]))
+    for time in (*np.random.default_rng(0).uniform(FIRST, LAST, 12), change - 2e-4, change + 2e-4):
+        found, expected = corners_of(posed(motion, [time]), 0), blenders_corners("Limb", time)
+        for triangle in expected:
+            orders = [triangle[list(order)] for order in permutations(range(3))]
+            assert min(np.abs(each - found).max(axis=(1, 2)).min() for each in orders) <= 1e-5
+    before, after = (corners_of(posed(motion, [change], is_before), 0) for is_before in (True, False))
+    assert not np.array_equal(before, after)
+    assert motion.certain.bound(*(np.array([each]) for each in (0, change - 1, change + 1))).deviation[0] > 1
+    assert motion.certain.bound(*(np.array([each]) for each in (0, change, change + 1))).deviation[0] < 0.1
 
 
 @pytest.mark.parametrize(("rows", "is_known"), [((), True), ((4, 5, 6), False)])
