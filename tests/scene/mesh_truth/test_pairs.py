@@ -58,6 +58,7 @@ _CHECKED = (
     "coplanar_faces",
     "edges_crossing",
     "keyed_bones",
+    "folding_bones",
     "inverse_kinematics",
     "two_armatures",
     "shape_keys_below_bones",
@@ -96,7 +97,7 @@ _LONGEST = {"nut_on_bolt", "ball_in_shell", "hundred_thousand_triangles"}
 """Families of which only the full tier tests pairs."""
 _SLOWEST = {"hundred_thousand_triangles": 3}
 """Families of which a pair takes most of a minute, with the number of pairs in the full tier."""
-_PROVEN = {"keyed_bones", "moving_armature", "fast_bones"}
+_PROVEN = {"keyed_bones", "folding_bones", "moving_armature", "fast_bones"}
 """Families of meshes that keyed bones bend, whose contacts are proven."""
 WIDE = 0.01
 """Frames that the `+/-` of a first touch stays below, unless motion is linear."""

@@ -164,7 +164,7 @@ def test_many_frames_of_a_mesh_hold_no_vertices_and_poses_at_rest_are_one():
 
 
 def scan_with_wall(**settings):
-    """Return the contact of the limb and a wall beside it, at y from 1 to 1.2."""
+    """Return the contact of the limb and a wall, at y from 1 to 1.2."""
     wall = add_box("Wall", (2, 0.1, 3))
     wall.location = (0, 1.1, 1.5)
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
