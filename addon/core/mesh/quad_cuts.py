@@ -113,7 +113,7 @@ def _are_folded(corners: Floats) -> Bools:
 
 
 class CutWatch:
-    """Looks at the quads of a mesh at increasing times, and finds when they are cut in another way.
+    """Checks the quads of a mesh at increasing times, and finds when they are cut in another way.
 
     A quad that folds and unfolds between two of these times is not seen.
 
@@ -126,8 +126,8 @@ class CutWatch:
         # The quads that are cut in another way than at first, at each time.
         self._changed: list[Ints] = []
 
-    def look(self, time: float, vertices: Floats) -> None:
-        """Look at the mesh with its vertices (v, 3) at a time."""
+    def check(self, time: float, vertices: Floats) -> None:
+        """Check the mesh with its vertices (v, 3) at a time."""
         cuts = self._cuts
         quads = cuts.unsure(vertices)
         if len(quads):

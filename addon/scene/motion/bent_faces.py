@@ -28,8 +28,8 @@ def quads_to_check(
     """
     corners, count = np.searchsorted(used, faces.corners), np.bincount(faces.of_triangle)
     first = np.cumsum(count + 2) - count - 2
-    others = np.flatnonzero(count > 2)
-    if len(others) and not _keep_their_planes(corners, first[others], count[others] + 2, carriers, points):
+    large = np.flatnonzero(count > 2)
+    if len(large) and not _keep_their_planes(corners, first[large], count[large] + 2, carriers, points):
         return None
     quads = np.flatnonzero(count == 2)
     of_quads = corners[first[quads] + np.arange(4)[:, None]]

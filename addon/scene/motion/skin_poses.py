@@ -152,7 +152,7 @@ class SkinPoses:
             for begin in range(0, len(times), step):
                 chunk = slice(begin, begin + step)
                 for time, bones in zip(times[chunk], self._bones_at(skin, times[chunk]), strict=True):
-                    watch.look(float(time), skin.points.vertices(bones))
+                    watch.check(float(time), skin.points.vertices(bones))
                 yield
             changes = watch.changes(partial(self._corners_at, skin))
             if changes is None:

@@ -114,7 +114,7 @@ def watched(times):
     is_other[cuts.unsure(first)] = True
     watch = CutWatch(cuts._replace(is_other=is_other))
     for time, vertices in zip(times, flapping(times), strict=True):
-        watch.look(float(time), vertices)
+        watch.check(float(time), vertices)
     return watch, is_other
 
 
