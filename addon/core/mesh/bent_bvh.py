@@ -14,6 +14,7 @@ from ..numeric.arrays import Floats, length
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..skins.blended_points import BlendedPoints
 from .mesh_bvh import MeshBvh
+from .quad_cuts import CutChanges, QuadCuts
 
 _KEPT = 1 << 20
 """Vertices, about, that are kept of recent poses: 25 MB, and a few times that for their surfaces."""
@@ -93,14 +94,25 @@ class BentBvh(MeshBvh):
 class BentPoses:
     """A mesh that bones bend: the same object for the same pose, as long as any is used."""
 
-    def __init__(self, first: MeshBvh, points: BlendedPoints, recent: RecentVertices) -> None:
-        """Take a mesh when its tree was built, and its vertices."""
-        self._first, self._points, self._recent = first, points, recent
-        self._known: WeakValueDictionary[bytes, BentBvh] = WeakValueDictionary()
+    def __init__(
+        self,
+        first: MeshBvh,
+        points: BlendedPoints,
+        recent: RecentVertices,
+        cuts: tuple[QuadCuts, CutChanges] | None = None,
+    ) -> None:
+        """Take a mesh when its tree was built, its vertices, and how the cuts of its quads change."""
+        self._points, self._recent, self._cuts = points, recent, cuts
+        self._known: WeakValueDictionary[tuple[int, bytes], BentBvh] = WeakValueDictionary()
+        # After numbers of changes, as long as poses use them.
+        self._first, self._firsts = first, WeakValueDictionary({0: first})
 
-    def posed(self, matrices: Floats) -> NDArray[Any]:
-        """Pose the mesh by matrices (q, b, 4, 4) of all bones: q objects."""
-        keys = [each.tobytes() for each in matrices]
+    def posed(self, matrices: Floats, times: Floats, is_before: bool = False) -> NDArray[Any]:
+        """Pose the mesh by matrices (q, b, 4, 4) of all bones, at times (q,) or just before: q objects."""
+        counts = np.zeros(len(times), dtype=np.int64)
+        if self._cuts is not None:
+            counts = self._cuts[1].counts(times, is_before)
+        keys = [(count, each.tobytes()) for count, each in zip(counts.tolist(), matrices, strict=True)]
         found = [self._known.get(key) for key in keys]
         new = [row for row, mesh in enumerate(found) if mesh is None]
         if new:
@@ -112,9 +124,20 @@ class BentPoses:
                 # Successive poses may be equal.
                 mesh = self._known.get(keys[row])
                 if mesh is None:
-                    mesh = BentBvh(self._first, self._points, pose.copy(), box, self._recent)
+                    first = self._first_after(keys[row][0])
+                    mesh = BentBvh(first, self._points, pose.copy(), box, self._recent)
                     self._known[keys[row]] = mesh
                 found[row] = mesh
         result = np.empty(len(keys), dtype=object)
         result[:] = found
         return result
+
+    def _first_after(self, count: int) -> MeshBvh:
+        """Return the mesh with the triangles after a number of changes."""
+        found = self._firsts.get(count)
+        if found is None:
+            assert self._cuts is not None, "without cuts nothing changes"
+            cuts, changes = self._cuts
+            found = self._first.recut(cuts.recut(self._first.given, changes.quads[:count]))
+            self._firsts[count] = found
+        return found

@@ -48,6 +48,12 @@ class MeshBvh:
         """Return the same triangles without an inside."""
         return MeshBvh(self.vertices, self.given, self.deforms, self.first, False, one_sided)
 
+    def recut(self, triangles: Ints) -> MeshBvh:
+        """Return the mesh with other triangles (t, 3), each at the place in the tree of the one before."""
+        result = MeshBvh(self.vertices, triangles, self.deforms)
+        result.__dict__["tree"] = self.tree
+        return result
+
     @property
     def vertex_count(self) -> int:
         """Number of vertices."""

@@ -310,8 +310,9 @@ class SectionScan:
         """
         self._begin(section)
         count = len(self._scanner.motion.is_certain)
-        if self._first is not None and isinstance(self._first.shapes, Meshes):
-            count += int(moving_vertices(self._first.shapes.reshaped((-1,))).sum()) // _VERTICES_OF_SHAPE
+        shapes = self._motion_at_first(count) if self._first is None else self._first.shapes
+        if isinstance(shapes, Meshes):
+            count += int(moving_vertices(shapes.reshaped((-1,))).sum()) // _VERTICES_OF_SHAPE
         length = _block_length(count)
         last, around = len(self._times) - 1, 0 if self._is_certain else 1
         for index in range(max(section.begin - around, 0), min(section.end + around, last) + 1):
@@ -349,6 +350,13 @@ class SectionScan:
         if is_last:
             # The last frame by itself, for subjects present there only.
             yield from self._solve(progress, end, end)
+
+    def _motion_at_first(self, count: int) -> Any:
+        """Return all shapes of motion that is certain at the first time, if they are meshes; else one."""
+        one = self._motion.at(np.arange(min(count, 1)), self._sample_times[:1])
+        if not isinstance(one, Meshes):
+            return one
+        return self._motion.at(np.arange(count), np.full(count, self._sample_times[0]))
 
     @property
     def _newest(self) -> int:

@@ -131,10 +131,15 @@ class BlendedPoints:
 
     def positions(self, matrices: Floats, points: Ints) -> Floats:
         """Compute the places (k, 3) of some points (k,), with matrices (b, 4, 4) of all bones."""
+        return np.asarray(self.positions_at(matrices[None], points[None])[0])
+
+    def positions_at(self, matrices: Floats, points: Ints) -> Floats:
+        """Compute the places (q, k, 3) of points (q, k), with matrices (q, b, 4, 4) of all bones."""
         leaf, place = np.divmod(self._place_of[points], self._terms.shape[1])
         bones = self._levels[-1].bones[leaf]
         terms = self._terms[leaf, place].reshape(*bones.shape, 4)
-        return np.asarray(np.einsum("njik,njk->ni", matrices[bones, :3], terms))
+        rows = matrices[np.arange(len(matrices))[:, None, None], bones, :3]
+        return np.asarray(np.einsum("qnjik,qnjk->qni", rows, terms))
 
     def vertices(self, matrices: Floats) -> Floats:
         """Compute the places (n, 3) of all points, with matrices (b, 4, 4) of all bones."""

@@ -4,8 +4,8 @@ Modules in reading order:
 
 - `channels`: channels of objects and bones, the curves and drivers that animate them, and keys as arrays.
 - `transform_curves`: objects and bones whose world matrices follow from these alone.
-- `skin_poses`: boxes around meshes that such bones bend, at any time, and bounds of what happens between two
-  times.
+- `bent_faces`: faces of meshes that such bones bend, which Blender may cut in another way at other times.
+- `skin_poses`: these meshes and boxes around them, at any time, and bounds of what happens between two times.
 - `skinned_meshes`: reads such meshes, as points that bones carry.
 - `known_motion`: subjects that follow curves: their matrices and shapes at any time, and bounds of where they
   are in between.

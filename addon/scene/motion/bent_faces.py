@@ -28,25 +28,26 @@ def quads_to_check(
     """
     corners, count = np.searchsorted(used, faces.corners), np.bincount(faces.of_triangle)
     first = np.cumsum(count + 2) - count - 2
-    others = np.flatnonzero(count > 2)
-    if len(others) and not _keep_their_planes(corners, first[others], count[others] + 2, carriers, points):
+    large = np.flatnonzero(count > 2)
+    if len(large) and not _keep_their_planes(corners, first[large], count[large] + 2, carriers, points):
         return None
     quads = np.flatnonzero(count == 2)
     of_quads = corners[first[quads] + np.arange(4)[:, None]]
     a, b, c, d = points[of_quads]
     one, two = cross(b - a, c - a), cross(d - a, c - a)
     is_flat = dot(one, two) < (_FLAT - 1) * length(one) * length(two)
-    is_rigid = _are_alike(carriers, of_quads[1:], of_quads[0]).all(axis=0)
+    is_rigid = _have_same_carriers(carriers, of_quads[1:], of_quads[0]).all(axis=0)
     checked = np.flatnonzero(~(is_flat & is_rigid))
     # Of a quad that is cut from its second corner to its fourth, no triangle has both of the others.
     face, triangles = faces.of_triangle[faces.cuts[:, 0]], np.searchsorted(used, faces.cuts[:, 1:])
     is_other = np.zeros(len(count), dtype=bool)
     for place in (0, 2):
         is_other[face] |= (triangles != corners[first[face] + place][:, None]).all(axis=1)
-    return QuadCuts(of_quads[:, checked], is_other[quads[checked]])
+    triangle = (np.cumsum(count) - count)[quads[checked]]
+    return QuadCuts(of_quads[:, checked], is_other[quads[checked]], triangle)
 
 
-def _are_alike(carriers: tuple[Ints, Floats], a: Ints, b: Ints) -> Bools:
+def _have_same_carriers(carriers: tuple[Ints, Floats], a: Ints, b: Ints) -> Bools:
     """Mask (...) of pairs of vertices that the same bones carry by the same shares."""
     bones, shares = carriers
     is_same = (bones[a] == bones[b]) & (np.abs(shares[a] - shares[b]) <= _SAME)
@@ -67,4 +68,4 @@ def _keep_their_planes(
     height = np.abs(dot(offset, normal.repeat(size, axis=0)))
     room = _FLAT * length(normal) * np.maximum.reduceat(length(offset), starts)
     is_flat = (height <= room.repeat(size)).all()
-    return bool(is_flat and _are_alike(carriers, here, anchor).all())
+    return bool(is_flat and _have_same_carriers(carriers, here, anchor).all())

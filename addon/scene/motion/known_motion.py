@@ -175,6 +175,8 @@ def read_curve_poses(
 
 _VERTICES_PER_COST = 2000
 """Vertices around which a box is fitted in the time that one takes to be moved."""
+_COST_OF_BENT = 40.0
+"""Cost of a mesh that bones bend: of its box, which hardly depends on the number of its vertices."""
 
 
 class KnownShapes:
@@ -227,6 +229,8 @@ class KnownShapes:
         self.is_certain: Bools = is_known[fits.owners]
         self.costs: Floats = np.ones(len(fits.owners))
         self.grain = np.full(len(fits.owners), KNOWN_SHORTEST)
+        if shape == "mesh":
+            self.costs[is_skinned[fits.owners]] = _COST_OF_BENT
         if shape == "aabb":
             is_fitted = is_known & ~self._only_moves & ~is_skinned
             self.costs += np.where(is_fitted, vertex_counts / _VERTICES_PER_COST, 0)[fits.owners]

@@ -18,7 +18,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ..blender.animated import SIMPLIFICATION, Simulations, changing, dependents_of
 from ..blender.frames import ObjectReader, go_to, scene_by_uid
 from ..blender.instances import full_name_of
-from ..blender.mesh_data import vertex_positions
+from ..blender.mesh_data import MeshFaces, vertex_positions
 from ..blender.private_scene import PrivateScene, go_to_within_step
 from .frame_reader import FrameReader, Reading
 from .known_motion import CurvePoses, read_curve_poses
@@ -170,7 +170,11 @@ class PoseSources:
         self.reasons: dict[int, str] = {}
 
     def choose(
-        self, times: Sequence[float], is_selected: Callable[[str], bool], may_be_skinned: Bools
+        self,
+        times: Sequence[float],
+        is_selected: Callable[[str], bool],
+        may_be_skinned: Bools,
+        faces: Mapping[int, MeshFaces] | None = None,
     ) -> Generator[None, None, None]:
         """Compare all sources at a few times, and choose; yields after each look at a scene.
 
@@ -178,6 +182,7 @@ class PoseSources:
         is_selected : Returns by its full name whether an object that is not shown yet would be a subject.
         may_be_skinned : (n,) bool. Subjects of which boxes or triangles at any time are enough, as curves of
             bones give them.
+        faces : Of these, if their triangles are wanted, and not boxes.
         """
         is_simulated, is_walked = self._reader.is_simulated(self._simulations), self._reader.is_walked
         # Objects that may be read elsewhere; all others are refused, each for its reason.
@@ -196,7 +201,7 @@ class PoseSources:
                 return
         if not is_own.any():
             return
-        curves, shown = yield from self._compare_curves(times, is_own, may_be_skinned)
+        curves, shown = yield from self._compare_curves(times, is_own, may_be_skinned, faces)
         self.curves, self.times, self.is_elsewhere = curves, np.array(times), curves.is_known.copy()
         is_unknown, known = is_own & ~curves.is_known, set(self._reader.uids.tolist())
         if is_unknown.any():
@@ -218,7 +223,11 @@ class PoseSources:
         )
 
     def _compare_curves(
-        self, times: Sequence[float], is_own: Bools, may_be_skinned: Bools
+        self,
+        times: Sequence[float],
+        is_own: Bools,
+        may_be_skinned: Bools,
+        faces: Mapping[int, MeshFaces] | None,
     ) -> Generator[None, None, tuple[CurvePoses, list[_Shown]]]:
         """Read the curves of objects (n,), and compare them with the user's scene at a few times.
 
@@ -226,7 +235,6 @@ class PoseSources:
         """
         reader, span = self._reader, (times[0], times[-1])
         is_rigid = is_own & ~reader.may_deform
-        faces = reader.faces if reader.follows_cuts else {}
         curves = yield from read_curve_poses(
             self._uid, reader.uids, is_rigid, span, may_be_skinned & is_own, faces
         )

@@ -218,10 +218,11 @@ class SceneMotion:
             of_each = zip(reader.subjects, reader.modifiers, strict=True)
             is_whole = [each.part is None and source == "evaluated" for each, source in of_each]
             may_be_skinned = reader.may_deform & np.array(is_whole, dtype=bool)
-            if self.shape == "mesh":
-                may_be_skinned &= np.isin(self._all, list(reader.faces))
+        faces = reader.faces if self.shape == "mesh" else None
+        if faces is not None:
+            may_be_skinned &= np.isin(self._all, list(faces))
         yield from self.sources.choose(
-            times, lambda name: self.skips.accepts((name, name, ())), may_be_skinned
+            times, lambda name: self.skips.accepts((name, name, ())), may_be_skinned, faces
         )
         curves = self.sources.curves
         if curves is None or not curves.is_known.any():

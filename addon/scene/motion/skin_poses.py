@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,8 @@ from ...core.curves.transform_bounds import SHORT, Jumps, TransformChords, hiera
 from ...core.curves.transforms import Hierarchy, Transforms
 from ...core.mesh.bent_bvh import BentPoses, RecentVertices
 from ...core.mesh.mesh_bvh import MeshBvh
-from ...core.mesh.quad_cuts import QuadCuts
-from ...core.numeric.arrays import Bools, Floats, Ints, Singles, length
+from ...core.mesh.quad_cuts import CutChanges, CutWatch, QuadCuts
+from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ...core.skins.blended_points import (
     BlendedPoints,
     RecentPoints,
@@ -35,10 +36,8 @@ _MOST_BONES = 1 << 14
 """Bones at their moments whose matrices and bounds are computed together: about 40 MB."""
 
 
-_LOOKED_AT = 16
-"""Times at which the faces of a mesh are looked at together: 20 ms for 20,000 vertices."""
-_CUT_GAP = 2.0**-17
-"""Part of a mesh's size by which the two ways to cut a face may differ, and count as one surface."""
+_CHECKED, _MOST_TIMES = 1 << 18, 64
+"""Vertices, and times, at which the faces of a mesh are checked together, at most: about 20 ms."""
 
 
 class Skin(NamedTuple):
@@ -88,10 +87,11 @@ class SkinPoses:
         self.is_skinned: Bools = np.zeros(count, dtype=bool)
         # Matrices of all at the last times: those of boxes are the ones between which bones move.
         self._recent: deque[tuple[Floats, Singles]] = deque(maxlen=2)
-        # Meshes of the subjects whose triangles are wanted, and how far these may be from how Blender cuts
-        # faces.
+        # Meshes of the subjects whose triangles are wanted, how far these may be from how Blender cuts faces,
+        # and when it cuts some in another way.
         self._meshes: dict[int, BentPoses] = {}
         self._gaps = np.zeros(count)
+        self._changes: dict[int, CutChanges] = {}
         # By subject, of the boxes computed last.
         self._outermost = {skin.subject: RecentPoints() for skin in skins}
         self._transforms = transforms
@@ -136,39 +136,51 @@ class SkinPoses:
         return differing
 
     def following_cuts(self, times: Floats) -> Generator[None, None, list[int]]:
-        """Look at faces at increasing times (t,), in frames; yields after some of them.
+        """Find when Blender cuts faces in another way, between increasing times (t,); yields now and then.
 
-        Returns the subjects of which Blender may cut a face in another way than at first, which is not the
-        same surface. At these times, that is certain. A face that folds and unfolds between two of them is
-        not seen, like one before a jump.
+        At these times, the triangles are Blender's own for certain. A face that folds and unfolds between two
+        of them is not seen, like one that is folded before a jump only.
+
+        Returns the subjects whose faces change too often to be followed.
         """
         refused = []
         for skin in self._skins:
-            quads, is_refused = skin.quads, False
-            if quads is None or not quads.corners.size:
+            if skin.quads is None or not skin.quads.corners.size:
                 continue
-            subjects = np.full(len(times), skin.subject)
-            for begin in range(0, len(times), _LOOKED_AT):
-                chunk = slice(begin, begin + _LOOKED_AT)
-                for moments in self._moments(subjects[chunk], times[chunk]):
-                    matrices = self._limits(moments, is_before=False)
-                    for bones in matrices[moments.skins[0][-1]]:
-                        vertices = skin.points.vertices(bones)
-                        gap = quads.gaps(vertices, quads.unsure(vertices)).max(initial=0)
-                        self._gaps[skin.subject] = max(self._gaps[skin.subject], gap)
-                        is_refused |= bool(gap and gap > _CUT_GAP * length(np.ptp(vertices, axis=0)))
+            watch, step = CutWatch(skin.quads), min(1 + _CHECKED // skin.points.count, _MOST_TIMES)
+            for begin in range(0, len(times), step):
+                chunk = slice(begin, begin + step)
+                for time, bones in zip(times[chunk], self._bones_at(skin, times[chunk]), strict=True):
+                    watch.check(float(time), skin.points.vertices(bones))
                 yield
-                if is_refused:
-                    refused.append(skin.subject)
-                    break
+            changes = watch.changes(partial(self._corners_at, skin))
+            if changes is None:
+                refused.append(skin.subject)
+                continue
+            self._gaps[skin.subject] = watch.gap
+            if len(changes.times):
+                self._changes[skin.subject] = changes
         return refused
+
+    def _bones_at(self, skin: Skin, times: Floats) -> Floats:
+        """World matrices (t, b, 4, 4) of the bones of a skin at times (t,)."""
+        found = []
+        for moments in self._moments(np.full(len(times), skin.subject), times):
+            ((_, _, _, of_row, places),) = moments.skins
+            found.append(self._limits(moments, is_before=False)[places][of_row])
+        return np.concatenate(found)
+
+    def _corners_at(self, skin: Skin, corners: Ints, times: Floats) -> Floats:
+        """Places (4, k, 3) of vertices (4, k) of a skin, each at its time (k,)."""
+        return skin.points.positions_at(self._bones_at(skin, times), corners.T).swapaxes(0, 1)
 
     def set_meshes(self, first: Mapping[int, MeshBvh]) -> None:
         """Let shapes be meshes: those of all skinned subjects when their trees were built."""
         recent = RecentVertices()
-        self._meshes = {
-            skin.subject: BentPoses(first[skin.subject], skin.points, recent) for skin in self._skins
-        }
+        for skin in self._skins:
+            changes = self._changes.get(skin.subject)
+            cuts = None if skin.quads is None or changes is None else (skin.quads, changes)
+            self._meshes[skin.subject] = BentPoses(first[skin.subject], skin.points, recent, cuts)
 
     def shapes(self, subjects: Ints, times: Floats, is_before: bool = False) -> Skins | None:
         """Shapes of those of `subjects` (m,) that are skinned, each at its own time (m,): see `boxes`."""
@@ -180,8 +192,9 @@ class SkinPoses:
         nodes = np.empty(len(rows), dtype=object)
         for moments in self._moments(subjects[rows], times[rows]):
             matrices = self._limits(moments, is_before)
-            for skin, mine, _, of_row, places in moments.skins:
-                nodes[mine] = self._meshes[skin.subject].posed(matrices[places])[of_row]
+            for skin, mine, used, of_row, places in moments.skins:
+                poses, at = self._meshes[skin.subject], moments.values[used]
+                nodes[mine] = poses.posed(matrices[places], at, is_before)[of_row]
         return SkinMeshes(rows, nodes)
 
     def boxes(self, subjects: Ints, times: Floats, is_before: bool = False) -> SkinBoxes | None:
@@ -270,6 +283,8 @@ class SkinPoses:
                 of_bones = chords.take(places.reshape(-1))
                 if self._meshes:
                     found = point_deviations(skin.points.balls, of_bones) + self._gaps[skin.subject]
+                    if skin.subject in self._changes:
+                        found = found + self._changes[skin.subject].rooms(*values[used].T)
                 else:
                     found = self._bounds(skin, of_bones, values[used])
                 result[mine] = found[of_row]
@@ -304,4 +319,7 @@ class SkinPoses:
             mine = np.flatnonzero(subjects == skin.subject)
             bones, times = np.tile(skin.rows, len(mine)), begin[mine].repeat(len(skin.rows))
             result[mine] = self._jumps.next_after(bones, times).reshape(-1, len(skin.rows)).min(axis=1)
+            if skin.subject in self._changes:
+                changes = self._changes[skin.subject].next_after(begin[mine])
+                result[mine] = np.minimum(result[mine], changes)
         return result

@@ -78,6 +78,9 @@ def main() -> None:
             total["seconds x10"] += int(10 * float(record.get("seconds", 0)))  # type: ignore[arg-type]
             for name in record.get("wrong", {}).values():  # type: ignore[attr-defined]
                 total[name] += 1
+            answers: dict[str, Answer] = record.get("answers", {})  # type: ignore[assignment]
+            if "mesh" in answers:
+                total[answers["mesh"].motion or "apart"] += 1
             for name in ("errors", "wide"):
                 total[name] += len(record.get(name, ()))  # type: ignore[arg-type]
             if record.get("wrong") or record.get("errors") or "skipped" in record:

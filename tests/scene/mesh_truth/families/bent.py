@@ -49,6 +49,16 @@ def keyed_bones(rng: np.random.Generator) -> Pair:
     return Pair(32)
 
 
+def folding_bones(rng: np.random.Generator) -> Pair:
+    """Add a wide limb that keyed bones bend so far that its faces fold."""
+    limb, rig = add("A", bar(rng.uniform(0.3, 0.45), 3.0, 25)), add_rig("Rig of A", 3.0, 3)
+    limb.parent = rig
+    bend_by(limb, rig)
+    key_bones(rng, rig, 1.5, easing(rng))
+    place(rng, rig, _obstacle(rng))
+    return Pair(32)
+
+
 def inverse_kinematics(rng: np.random.Generator) -> Pair:
     """Add a limb that follows a keyed target."""
     _, rig = _limb()
@@ -123,6 +133,7 @@ def fast_bones(rng: np.random.Generator) -> Pair:
 
 FAMILIES = (
     fast_bones,
+    folding_bones,
     keyed_bones,
     inverse_kinematics,
     two_armatures,
