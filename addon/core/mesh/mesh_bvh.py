@@ -18,7 +18,7 @@ from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from ..trees.builder import TrianglePartition, partition_triangles
 from .containment import ClosedSurface, ConnectedComponents
-from .fitted_nodes import FittedNodes, MeshNodes
+from .fitted_nodes import ClusterSpheres, FittedNodes, MeshNodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +85,14 @@ class MeshBvh:
         """Nodes of the tree."""
         return MeshNodes.of(self.tree, self.triangles) if self.rest is None else self.rest.nodes
 
+    @cached_property
+    def leaves(self) -> Ints:
+        """Nodes (t,) that are the triangles in the order of the tree."""
+        if self.rest is not None:
+            return self.rest.leaves
+        leaves = np.flatnonzero(self.nodes.child_count == 0)
+        return leaves[np.argsort(self.nodes.first_triangle[leaves])]
+
     def fit(self) -> tuple[Ints, FittedNodes]:
         """Fit nodes: all of a rigid mesh, and the large ones of a mesh that deforms. Returns these nodes.
 
@@ -109,6 +117,11 @@ class MeshBvh:
         is_above = np.isin(large, above)
         columns = (np.concatenate([a[is_above], b]) for a, b in zip(fitted, measured, strict=True))
         return np.append(large[is_above], rows), FittedNodes._make(columns)
+
+    @cached_property
+    def spheres(self) -> ClusterSpheres:
+        """Spheres around its triangles and clusters."""
+        return ClusterSpheres.of(self.nodes, self.corners)
 
     @cached_property
     def components(self) -> ConnectedComponents:
