@@ -17,6 +17,7 @@ traversal of both sphere trees finds the pairs of triangles of two meshes that c
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -397,7 +398,12 @@ class _DistanceSearch(SupportSearch):
         super().__init__(a, b, limit, slack)
         self._scale = a.radius_of_roots() + b.radius_of_roots()
         self._scale[self._scale == 0] = 1.0
-        self._offset = normalized(b.around(b.start)[0] - a.around(a.start)[0])
+
+    @cached_property
+    def _offset(self) -> Floats:
+        """Unit vectors (m, 3) from the centers of the first meshes to those of the second ones."""
+        a, b = self._a, self._b
+        return normalized(b.around(b.start)[0] - a.around(a.start)[0])
 
     def directions(self, rows: Ints) -> Floats:
         result = self._offset[rows]

@@ -20,6 +20,9 @@ from ..trees.builder import TrianglePartition, partition_triangles
 from .containment import ClosedSurface, ConnectedComponents
 from .fitted_nodes import ClusterSpheres, FittedNodes, MeshNodes
 
+_FEW_TRIANGLES = 1 << 15
+"""Triangles of a rigid mesh up to which all nodes are fitted at once: searches come to few of very many."""
+
 
 @dataclass(frozen=True, eq=False)
 class MeshBvh:
@@ -94,16 +97,23 @@ class MeshBvh:
         return leaves[np.argsort(self.nodes.first_triangle[leaves])]
 
     def fit(self) -> tuple[Ints, FittedNodes]:
-        """Fit nodes: all of a rigid mesh, and the large ones of a mesh that deforms. Returns these nodes.
+        """Fit nodes: all of a rigid mesh of few triangles, else the large ones. Returns these nodes.
 
         Every triangle is inside the spheres and boxes of all nodes above it.
         """
-        return self._fit_large() if self.deforms else self._kept
+        if self.deforms:
+            return self._fit_large()
+        return self._kept if len(self.given) <= _FEW_TRIANGLES else self._kept_large
 
     def _fit_large(self) -> tuple[Ints, FittedNodes]:
         rows, fitted = FittedNodes.large(self.nodes, self.points)
         fitted.radius[0] = self.sphere[1]
         return rows, fitted
+
+    @cached_property
+    def _kept_large(self) -> tuple[Ints, FittedNodes]:
+        """The large nodes of a rigid mesh."""
+        return self._fit_large()
 
     @cached_property
     def _kept(self) -> tuple[Ints, FittedNodes]:

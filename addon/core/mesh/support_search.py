@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -125,14 +126,15 @@ def _heights(mesh: MeshBvh, posed: PosedNodes, rows: Ints, along: Floats) -> Flo
 class SupportSearch(MeshPairSearch):
     """Search of pairs of triangles whose values are bounded by gaps along one direction."""
 
-    def __init__(self, a: MovingNodes, b: MovingNodes, limit: Floats, slack: Floats | None = None) -> None:
-        super().__init__(a, b, limit, slack)
-        size = np.zeros(len(limit))
-        for moving in (a, b):
+    @cached_property
+    def _rounding(self) -> Floats:
+        """Rounding (m,) of the heights of pairs."""
+        size = np.zeros(len(self.best))
+        for moving in (self._a, self._b):
             for nodes in (moving.start, moving.end):
                 center, radius = moving.around(nodes)
                 size = np.maximum(size, largest_component(center) + radius)
-        self._rounding = DISTANCE_ROUNDING * size
+        return DISTANCE_ROUNDING * size
 
     @abstractmethod
     def directions(self, rows: Ints) -> Floats:
