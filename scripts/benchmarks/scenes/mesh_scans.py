@@ -164,7 +164,7 @@ def _coal(case: Sampled) -> Call:
     model.addTriangles(triangles)
     model.endModel()
     request, result = coal.CollisionRequest(), coal.CollisionResult()
-    contact = coal.ComputeCollision(model, model)
+    collide = coal.collide
 
     def collided() -> list[tuple[float, int, int]]:
         found = []
@@ -176,7 +176,7 @@ def _coal(case: Sampled) -> Call:
             }
             for i, j in pairs.tolist():
                 result.clear()
-                if contact(placed[i], placed[j], request, result):
+                if collide(model, placed[i], model, placed[j], request, result):
                     found.append((time, i, j))
         return found
 
