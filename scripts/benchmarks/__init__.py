@@ -12,6 +12,7 @@ from .scenes.bones import BONES
 from .scenes.evaluated_scans import CHARACTERS, DRIVEN
 from .scenes.instances import INSTANCE_BOUNDS, INSTANCE_SCANS
 from .scenes.many_files import MANY_FILES
+from .scenes.mesh_scans import MESH_SAMPLES, MESHES
 from .scenes.overlay import DRAWING, LIVE
 from .scenes.scans import CROWDS, SCANS
 from .scenes.split_animation import SPLIT_ANIMATION
@@ -34,6 +35,8 @@ TABLES: dict[str, Table] = {
         SCANS,
         DRIVEN,
         CHARACTERS,
+        MESHES,
+        MESH_SAMPLES,
         BONES,
         INSTANCE_BOUNDS,
         INSTANCE_SCANS,

@@ -126,6 +126,7 @@ class Table:
     clock : processor time by default, because other processes do not affect it; wall-clock time for work in
         several threads
     seconds_each : time budget of one competitor on one row; after that, its remaining rounds are skipped
+    longest : maximum expected seconds of one call; longer calls are skipped
     """
 
     name: str
@@ -136,6 +137,7 @@ class Table:
     check: Callable[[Any, Mapping[str, Any]], str] = lambda case, results: ""
     clock: Callable[[], float] = process_time
     seconds_each: float = SECONDS_EACH
+    longest: float = LONGEST
 
 
 @dataclass(frozen=True)
@@ -202,8 +204,8 @@ def measure(table: Table) -> tuple[list[RowTimes], dict[str, str]]:
             if name in row.without:
                 if row.without[name]:
                     skipped[f"{name}, {row.label}"] = row.without[name]
-            elif seconds_by_size.get(name, 0.0) * row.size > LONGEST:
-                skipped[f"{name}, {row.label}"] = f"would take longer than {LONGEST:g} s"
+            elif seconds_by_size.get(name, 0.0) * row.size > table.longest:
+                skipped[f"{name}, {row.label}"] = f"would take longer than {table.longest:g} s"
             elif name not in missing:
                 try:
                     calls[name] = competitor.prepare(case)

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mesh.meshes import Meshes, are_points_inside, distinct_objects, moving_nodes, points_within_boxes
-from ..numeric.arrays import Floats, Ints, chunks_by_cost, length, transform_points
+from ..mesh.meshes import Meshes, are_points_inside, distinct_objects, moving_nodes, points_within
+from ..numeric.arrays import Floats, Ints, chunks_by_cost, concatenated_ranges, length, transform_points
 from ..numeric.floating_point import largest_singular_value, smallest_singular_value
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from .mesh_mesh import closest_triangles
 
-_AT_ONCE = 8
-"""Vertices of each pair that are measured together."""
+_AT_ONCE, _GROWTH = 8, 4
+"""Vertices of each pair that are measured together at first, and the factor by which they become more."""
+_MORE_REACH = 1e-6
+"""Part of a distance that is added to bounds of it, because differences of squares are rounded."""
+_FEW_VERTICES = 1 << 12
+"""Vertices of a mesh up to which all are compared with a box."""
 _VERTICES_AT_ONCE = 1 << 18
 _SAMPLED, _DISTANCES_AT_ONCE = 256, 1 << 16
 """Vertices of a surface, about, whose distances bound the depth of a vertex within; and distances at once."""
@@ -65,21 +69,50 @@ def separations_by_depth(a: Meshes, b: Meshes, cutoff: Floats, both_sides: bool 
 def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> Floats:
     """Measure how deep vertices of the first meshes (m,) are inside the second ones."""
     depth = known.copy()
-    row, points, local = points_within_boxes(a, b, lambda nodes: nodes.points)
+    row, points, local = _vertices_within_boxes(a, b)
     if not len(row):
         return depth
     most = _largest_depths(b, row, local)
     slack = _RESOLUTION * np.minimum(a.around()[1], b.around()[1])[row]
-    order = np.lexsort((-most, row))
+    order = np.flatnonzero(most - slack > depth[row])
+    order = order[are_points_inside(b, row[order], local[order])]
+    most[order] = _largest_distances(b, row[order], local[order], most[order])
+    order = order[np.lexsort((-most[order], row[order]))]
     order = order[(most - slack)[order] > depth[row[order]]]
+    at_once = _AT_ONCE
     while len(order):
         first = np.searchsorted(row[order], row[order])
-        is_now = np.arange(len(order)) - first < _AT_ONCE
+        is_now = np.arange(len(order)) - first < at_once
         now, order = order[is_now], order[~is_now]
-        now = now[are_points_inside(b, row[now], local[now])]
         np.maximum.at(depth, row[now], _distances(b, row[now], points[now], local[now], most[now]))
         order = order[(most - slack)[order] > depth[row[order]]]
+        at_once *= _GROWTH
     return depth
+
+
+def _vertices_within_boxes(a: Meshes, b: Meshes) -> tuple[Ints, Floats, Floats]:
+    """Find the vertices of the first meshes (m,) in the boxes around the second ones: see `points_within`.
+
+    Of large meshes, those of clusters whose spheres touch the boxes.
+    """
+    kinds, which = distinct_objects(a.nodes)
+    box, stretch = b.aabb(), np.asarray(largest_singular_value(a.matrix[:, :3, :3]))
+    rows, points = [np.empty(0, dtype=np.int64)], [np.empty((0, 3))]
+    for number, kind in enumerate(kinds):
+        of_kind = np.flatnonzero(which == number)
+        if kind.deforms or len(kind.vertices) <= _FEW_VERTICES:
+            rows.append(of_kind.repeat(len(kind.vertices)))
+            points.append(np.tile(kind.points, (len(of_kind), 1)))
+            continue
+        center = transform_points(a.matrix[of_kind, None], kind.spheres.center)
+        reach = (stretch[of_kind, None] * kind.spheres.radius)[..., None]
+        is_near = (center + reach >= box.min[of_kind, None]) & (center - reach <= box.max[of_kind, None])
+        place, cluster = np.nonzero(is_near.all(axis=2))
+        begins = kind.nodes.first_vertex
+        sizes = np.diff(np.append(begins, len(kind.nodes.vertices)))[cluster]
+        rows.append(of_kind[place].repeat(sizes))
+        points.append(kind.points[kind.nodes.vertices[concatenated_ranges(begins[cluster], sizes)]])
+    return points_within(a, b, np.concatenate(rows), np.concatenate(points))
 
 
 def _largest_depths(meshes: Meshes, row: Ints, points: Floats) -> Floats:
@@ -97,6 +130,24 @@ def _largest_depths(meshes: Meshes, row: Ints, points: Floats) -> Floats:
     return np.asarray(most * stretch[row])
 
 
+def _largest_distances(meshes: Meshes, row: Ints, points: Floats, most: Floats) -> Floats:
+    """Bound the distances (n,) of points (n, 3) in the spaces of meshes in rows (n,) from their surfaces.
+
+    most : (n,) upper bounds that are known
+    """
+    result = most.copy()
+    stretch = np.asarray(largest_singular_value(meshes.matrix[:, :3, :3]))[row]
+    kinds, which = distinct_objects(meshes.nodes[row])
+    for number, kind in enumerate(kinds):
+        of_kind, spheres = np.flatnonzero(which == number), kind.spheres
+        for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(spheres.center) // _DISTANCES_AT_ONCE):
+            # Each cluster is within its sphere.
+            apart = np.sqrt(np.maximum(_squared_distances(points[chunk], spheres.center), 0.0))
+            within = (apart + spheres.radius).min(axis=1) * stretch[chunk] * (1 + _MORE_REACH)
+            result[chunk] = np.minimum(result[chunk], within)
+    return result
+
+
 def _distances(meshes: Meshes, row: Ints, points: Floats, local: Floats, most: Floats) -> Floats:
     """Measure the distances (n,) of points (n, 3) from the surfaces of meshes in rows (n,).
 
@@ -107,16 +158,23 @@ def _distances(meshes: Meshes, row: Ints, points: Floats, local: Floats, most: F
     kinds, which = distinct_objects(meshes.nodes[row])
     within = most / np.asarray(smallest_singular_value(meshes.matrix[:, :3, :3]))[row]
     for number, kind in enumerate(kinds):
-        of_kind, corners = np.flatnonzero(which == number), kind.corners
-        center = corners.mean(axis=1)
-        radius = length(corners - center[:, None]).max(axis=1)
-        for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(center) // _DISTANCES_AT_ONCE):
-            reach = within[chunk, None] + radius
-            point, triangle = np.nonzero(_squared_distances(local[chunk], center) <= reach * reach)
-            world = transform_points(meshes.matrix[row[chunk[point]], None], corners[triangle])
-            at = points[chunk[point]]
-            distance = length(closest_on_triangle(at, triangles_from_corners(world)) - at)
-            np.minimum.at(nearest, chunk[point], distance)
+        of_kind, spheres = np.flatnonzero(which == number), kind.spheres
+        starts, sizes = (each[kind.nodes.clusters] for each in kind.nodes[2:4])
+        for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(starts) // _DISTANCES_AT_ONCE):
+            apart = np.sqrt(np.maximum(_squared_distances(local[chunk], spheres.center), 0.0))
+            reach = within[chunk] * (1 + _MORE_REACH)
+            place, cluster = np.nonzero(apart - spheres.radius <= reach[:, None])
+            place = place.repeat(sizes[cluster])
+            triangle = concatenated_ranges(starts[cluster], sizes[cluster])
+            apart = length(local[chunk[place]] - spheres.triangle_center[triangle])
+            is_near = apart - spheres.triangle_radius[triangle] <= reach[place]
+            place, triangle = chunk[place[is_near]], triangle[is_near]
+            corners = np.asarray(kind.vertices[kind.triangles[triangle]], dtype=np.float64)
+            world = transform_points(meshes.matrix[row[place], None], corners)
+            distance = length(
+                closest_on_triangle(points[place], triangles_from_corners(world)) - points[place]
+            )
+            np.minimum.at(nearest, place, distance)
     return nearest
 
 

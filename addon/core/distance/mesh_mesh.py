@@ -17,6 +17,7 @@ traversal of both sphere trees finds the pairs of triangles of two meshes that c
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +25,8 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..mesh.meshes import Meshes, MovingNodes, are_inside, moving_nodes, offsets_between
-from ..mesh.pair_search import MeshPairSearch
+from ..mesh.pair_search import QueuedPairs
+from ..mesh.support_search import SupportSearch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import require_type
 from ..numeric.arrays import (
@@ -50,6 +52,8 @@ _PAIRS_AT_ONCE = 1024
 _NEXT = [1, 2, 0]
 _BEHIND = 1e-12
 """Part of the coordinates by which a center is behind a plane that it does not pass just now."""
+_FAR = 1e3
+"""Multiple of rounding that triangles are apart which do not touch."""
 _TOUCHING = np.nextafter(0.0, 1.0)
 """The least distance that is more than 0."""
 
@@ -350,7 +354,12 @@ def _posed(mesh: TriangleMesh, matrix: ArrayLike | None, name: str) -> Meshes:
 
 
 def closest_triangles(
-    a: MovingNodes, b: MovingNodes, limit: Floats, rows: Ints | None = None, slack: Floats | None = None
+    a: MovingNodes,
+    b: MovingNodes,
+    limit: Floats,
+    rows: Ints | None = None,
+    slack: Floats | None = None,
+    guess: Ints | None = None,
 ) -> tuple[Floats, Ints]:
     """Find the closest triangles of pairs of meshes (m,) at the start of their motion.
 
@@ -360,11 +369,16 @@ def closest_triangles(
     limit : (m,) float64. Only smaller distances count, and not those of triangles behind one-sided ones.
     rows : (r,) int64. Pairs to solve; all by default.
     slack : (m,) float64. Triangles that are nearer by less than this need not be found; 0 by default.
+    guess : (2, m) int64. Nodes of triangles that may be the closest ones; -1 for unknown.
     Returns distance : (m,) float64, >= 0. The limit where there is no smaller one.
     Returns nodes : (2, m) int64. Nodes of the triangles; -1 for none.
     """
     search = _DistanceSearch(a, b, limit, slack)
-    search.run(np.arange(len(limit)) if rows is None else rows)
+    rows = np.arange(len(limit)) if rows is None else rows
+    if guess is not None:
+        guessed = rows[guess[0, rows] >= 0]
+        search.solve(guessed, guess[:, guessed])
+    search.run(rows)
     return search.best, search.nodes
 
 
@@ -393,7 +407,7 @@ def closest_points_of_nodes(a: MovingNodes, b: MovingNodes, rows: Ints, triangle
     return closest_points_triangle_triangle(*corners)
 
 
-class _DistanceSearch(MeshPairSearch):
+class _DistanceSearch(SupportSearch):
     """Search for the closest triangles of meshes, at the start of their motion."""
 
     def __init__(self, a: MovingNodes, b: MovingNodes, limit: Floats, slack: Floats | None) -> None:
@@ -402,6 +416,36 @@ class _DistanceSearch(MeshPairSearch):
         self._scale[self._scale == 0] = 1.0
         # Not all triangles of these count, so a node proves nothing about the least distance.
         self._is_partial = a.start.one_sided | b.start.one_sided
+
+    @cached_property
+    def _offset(self) -> Floats:
+        """Unit vectors (m, 3) from the centers of the first meshes to those of the second ones."""
+        a, b = self._a, self._b
+        return normalized(b.around(b.start)[0] - a.around(a.start)[0])
+
+    def directions(self, rows: Ints) -> Floats:
+        result = self._offset[rows]
+        known = np.flatnonzero(self.nodes[0, rows] >= 0)
+        row = rows[known]
+        result[known] = closest_points_of_nodes(self._a, self._b, row, self.nodes[:, row]).normal
+        return result
+
+    def lowest_values(self, rows: Ints, first: Floats, last: Floats) -> Floats:
+        return first
+
+    def most(self, rows: Ints) -> Floats:
+        # Triangles that share a corner are as near: of these, one is enough.
+        rounding, best = 4 * self._rounding[rows], self.best[rows]
+        is_found = (self.nodes[0, rows] >= 0) & (best > _FAR * rounding)
+        return np.asarray(best - np.maximum(self._slack[rows], np.where(is_found, rounding, 0.0)))
+
+    def may_be_less(self, pairs: QueuedPairs) -> Bools:
+        a, b = (
+            each.corners_at_once(each.start, pairs.row, node)
+            for each, node in ((self._a, pairs.i), (self._b, pairs.j))
+        )
+        apart = np.maximum(b.min(axis=1) - a.max(axis=1), a.min(axis=1) - b.max(axis=1))
+        return np.asarray(length(np.maximum(apart, 0.0)) - self._rounding[pairs.row] < self.most(pairs.row))
 
     def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
         first, second = self._a.at_once(self._a.start, row, i), self._b.at_once(self._b.start, row, j)

@@ -288,6 +288,7 @@ class _MovingPairs(Table):
     """Pairs of meshes (m,) at both ends of an interval.
 
     size : (m,) float64. Radius of the sphere around the smaller mesh.
+    closest : (m, 2) int64. Nodes of the triangles that were closest at the last time; -1 for unknown.
     """
 
     a: Meshes
@@ -295,6 +296,7 @@ class _MovingPairs(Table):
     b: Meshes
     b_end: Meshes
     size: Floats
+    closest: Ints
 
     @classmethod
     def of(cls, pairs: PairMotion) -> _MovingPairs:
@@ -302,7 +304,8 @@ class _MovingPairs(Table):
         a, a_end, b, b_end = pairs
         assert isinstance(a, Meshes) and isinstance(b, Meshes), "other shapes have other methods"
         assert isinstance(a_end, Meshes) and isinstance(b_end, Meshes), "shapes keep their kind"
-        return cls(a, a_end, b, b_end, np.minimum(a.around()[1], b.around()[1]))
+        size = np.minimum(a.around()[1], b.around()[1])
+        return cls(a, a_end, b, b_end, size, np.full((len(size), 2), -1))
 
     def at(self, time: Floats) -> tuple[Meshes, Meshes]:
         """Both meshes at times (m,)."""
@@ -313,9 +316,12 @@ class _MovingPairs(Table):
         a, b = self.at(time)
         nodes, margin = moving_nodes((a, a), (b, b)), a.margin + b.margin
         limit = np.full(len(time), np.inf) if limit is None else limit + margin
-        distance, triangles = closest_triangles(*nodes, limit, slack=_RESOLUTION * self.size)
+        distance, triangles = closest_triangles(
+            *nodes, limit, slack=_RESOLUTION * self.size, guess=self.closest.T
+        )
         value, slope = np.full(len(time), np.inf), np.zeros(len(time))
         rows = np.flatnonzero(triangles[0] >= 0)
+        self.closest[rows] = triangles[:, rows].T
         value[rows] = (distance - margin)[rows]
         on_a, on_b, normal = closest_points_of_nodes(*nodes, rows, triangles[:, rows])
         velocity = velocities_of_meshes(self.b[rows], self.b_end[rows], b[rows], on_b, triangles[1, rows])
@@ -356,13 +362,15 @@ def _contacts_of_surfaces(
     earliest, rows = np.zeros(len(begins)), np.flatnonzero(~begins)
     # A plane through corners that deviate is up to twice as far elsewhere, next to a triangle.
     behind = 2 * (reach - nearest)[0]
-    earliest[rows] = first_impacts_of_meshes(a, b, reach, None, rows, behind)[0][rows]
+    found, triangles = first_impacts_of_meshes(a, b, reach, rows=rows, behind=behind)
+    earliest[rows] = found[rows]
     is_near = ~np.isnan(earliest)
     enter, leave = np.where(begins, 0.0, np.nan), np.where(ends, 1.0, np.nan)
     rows = np.flatnonzero(is_near & ~begins)
-    enter[rows] = first_impacts_of_meshes(a, b, nearest, np.nan_to_num(earliest), rows)[0][rows]
+    found, triangles = first_impacts_of_meshes(a, b, nearest, np.nan_to_num(earliest), rows, triangles)
+    enter[rows] = found[rows]
     rows = np.flatnonzero(~np.isnan(enter) & ~ends)
-    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest[::-1], rows=rows)[0][rows]
+    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest[::-1], rows=rows, guess=triangles)[0][rows]
     # Because of rounding, a graze may be found in one direction of time only.
     return np.fmin(enter, leave), np.fmax(leave, enter), is_near, (at_start, at_end)
 

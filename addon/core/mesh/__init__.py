@@ -4,13 +4,15 @@ Files, in reading order:
 
 - `triangle_mesh.py`: `TriangleMesh`, a mesh as an obstacle, with a BVH of its triangles' boxes, and
   `MeshParts`, a sphere tree around it with distance bounds for each node.
-- `fitted_nodes.py`: spheres and boxes of the nodes of a tree, fitted to corners that move.
+- `fitted_nodes.py`: spheres and boxes of the nodes of a tree, fitted to corners that move, and spheres around
+  clusters of triangles.
 - `mesh_bvh.py`: `MeshBvh`, the tree down to single triangles.
 - `bent_bvh.py`: `BentBvh`, the same of a mesh that bones bend, whose vertices are computed when needed.
 - `quad_cuts.py`: quads that may be cut into other triangles where a mesh bends.
 - `meshes.py`: `Meshes`, a batch of posed meshes, and their nodes in one set of arrays.
 - `vertex_paths.py`: how much the velocities of vertices change, of meshes that deform.
 - `pair_search.py`: best-first search of pairs of triangles, for many pairs of meshes at once.
+- `support_search.py`: before that, the heights of all triangles along one direction for each pair of meshes.
 - `containment.py`: components of meshes, and whether they are closed and oriented; `ClosedSurface`, the
   points inside a mesh by winding numbers.
 

@@ -65,17 +65,21 @@ class ClosedSurface(NamedTuple):
     corners : (t, 3, 3) float64
     component : (t,) int64. The component of each triangle.
     is_oriented : (p,) bool. Of all components of the mesh, closed or not: see `ConnectedComponents`.
+    boxes : Aabb, (t,). Around the triangles.
     """
 
     corners: Floats
     component: Ints
     is_oriented: Bools
+    boxes: Aabb
 
     @classmethod
     def of(cls, corners: Floats, components: ConnectedComponents) -> ClosedSurface:
         """Select the triangles of closed components from corners (t, 3, 3)."""
         is_closed = components.is_closed[components.of_triangle]
-        return cls(corners[is_closed], components.of_triangle[is_closed], components.is_oriented)
+        kept = corners[is_closed]
+        boxes = triangles_from_corners(kept).aabb()
+        return cls(kept, components.of_triangle[is_closed], components.is_oriented, boxes)
 
     def contains(self, points: Floats) -> Bools:
         """Decide which points (n, 3) are inside the surface, (n,).
@@ -86,7 +90,7 @@ class ClosedSurface(NamedTuple):
         """
         if not len(self.corners):
             return np.zeros(len(points), dtype=bool)
-        boxes = triangles_from_corners(self.corners).aabb()
+        boxes = self.boxes
         top = np.maximum(points[:, 2], boxes.max[:, 2].max())
         rays = Aabb.unchecked(points, np.stack([points[:, 0], points[:, 1], top], axis=1))
         i, t = overlapping_pairs_between(rays, boxes).T

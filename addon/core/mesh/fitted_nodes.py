@@ -146,6 +146,29 @@ class FittedNodes(NamedTuple):
         return cls(center, radius + more, axes, lowest - more[:, None], highest + more[:, None], near + more)
 
 
+class ClusterSpheres(NamedTuple):
+    """Spheres around the triangles of a mesh (t,) and around its clusters (c,).
+
+    center, radius : (c, 3) and (c,) float64. Of the clusters.
+    triangle_center, triangle_radius : (t, 3) and (t,) float64. In the order of the tree.
+    """
+
+    center: Floats
+    radius: Floats
+    triangle_center: Floats
+    triangle_radius: Floats
+
+    @classmethod
+    def of(cls, nodes: MeshNodes, corners: Floats) -> ClusterSpheres:
+        """Measure triangles (t, 3, 3) in the order of the tree."""
+        starts, sizes = nodes.first_triangle[nodes.clusters], nodes.triangle_count[nodes.clusters]
+        middle = corners.mean(axis=1)
+        reach = length(corners - middle[:, None]).max(axis=1) * (1 + DISTANCE_ROUNDING)
+        center = np.minimum.reduceat(middle, starts) / 2 + np.maximum.reduceat(middle, starts) / 2
+        radius = np.maximum.reduceat(length(middle - center.repeat(sizes, axis=0)) + reach, starts)
+        return cls(center, radius * (1 + DISTANCE_ROUNDING), middle, reach)
+
+
 def _axes_of_triangles(corners: Floats, starts: Ints, sizes: Ints) -> Floats:
     """Choose axes (n, 3, 3) of boxes around triangles from `starts` (n,) on: the first faces as they do."""
     faces = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -18,7 +18,10 @@ from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from ..trees.builder import TrianglePartition, partition_triangles
 from .containment import ClosedSurface, ConnectedComponents
-from .fitted_nodes import FittedNodes, MeshNodes
+from .fitted_nodes import ClusterSpheres, FittedNodes, MeshNodes
+
+_FEW_TRIANGLES = 1 << 15
+"""Triangles of a rigid mesh up to which all nodes are fitted at once: searches come to few of very many."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,17 +107,32 @@ class MeshBvh:
         """Nodes of the tree."""
         return MeshNodes.of(self.tree, self.triangles) if self.rest is None else self.rest.nodes
 
+    @cached_property
+    def leaves(self) -> Ints:
+        """Nodes (t,) that are the triangles in the order of the tree."""
+        if self.rest is not None:
+            return self.rest.leaves
+        leaves = np.flatnonzero(self.nodes.child_count == 0)
+        return leaves[np.argsort(self.nodes.first_triangle[leaves])]
+
     def fit(self) -> tuple[Ints, FittedNodes]:
-        """Fit nodes: all of a rigid mesh, and the large ones of a mesh that deforms. Returns these nodes.
+        """Fit nodes: all of a rigid mesh of few triangles, else the large ones. Returns these nodes.
 
         Every triangle is inside the spheres and boxes of all nodes above it.
         """
-        return self._fit_large() if self.deforms else self._kept
+        if self.deforms:
+            return self._fit_large()
+        return self._kept if len(self.given) <= _FEW_TRIANGLES else self._kept_large
 
     def _fit_large(self) -> tuple[Ints, FittedNodes]:
         rows, fitted = FittedNodes.large(self.nodes, self.points)
         fitted.radius[0] = self.sphere[1]
         return rows, fitted
+
+    @cached_property
+    def _kept_large(self) -> tuple[Ints, FittedNodes]:
+        """The large nodes of a rigid mesh."""
+        return self._fit_large()
 
     @cached_property
     def _kept(self) -> tuple[Ints, FittedNodes]:
@@ -128,6 +146,11 @@ class MeshBvh:
         is_above = np.isin(large, above)
         columns = (np.concatenate([a[is_above], b]) for a, b in zip(fitted, measured, strict=True))
         return np.append(large[is_above], rows), FittedNodes._make(columns)
+
+    @cached_property
+    def spheres(self) -> ClusterSpheres:
+        """Spheres around its triangles and clusters."""
+        return ClusterSpheres.of(self.nodes, self.corners)
 
     @cached_property
     def components(self) -> ConnectedComponents:

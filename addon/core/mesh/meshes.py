@@ -223,6 +223,7 @@ class NodePool:
     triangles : (t, 3) int64. Vertices of the triangles of all trees, counted from the first of their mesh.
     points : (v, 3) float64 or float32. Vertices of all meshes.
     row : (n,) int64. Row of each node among those that are fitted; -1 if it is none of these.
+    kinds : The meshes.
     fitted : FittedNodes. In arrays that grow: few of very many nodes are ever needed.
     """
 
@@ -240,11 +241,14 @@ class NodePool:
         self.triangles, self.points = _joined(triangles), _joined(points)
         self.roots, self.trees = _starts(sizes[tree_of]), _starts(sizes)[tree_of]
         self.vertices = _starts(np.array([len(each) for each in points]))
-        self.row, self._used = np.full(int(sizes[tree_of].sum()), -1), 0
+        self.kinds, self.row, self._used = kinds, np.full(int(sizes[tree_of].sum()), -1), 0
         self.fitted = FittedNodes(*(np.empty((0, *tail)) for tail in ((3,), (), (3, 3), (3,), (3,), ())))
-        for each, root in zip(kinds, self.roots.tolist(), strict=True):
-            rows, fitted = each.fit()
-            self.add(root + rows, fitted)
+
+    def fit(self, kinds: Ints) -> None:
+        """Fit the large nodes of meshes (k,), unless they are."""
+        for kind in np.unique(kinds[self.row[self.roots[kinds]] < 0]).tolist():
+            rows, fitted = self.kinds[kind].fit()
+            self.add(self.roots[kind] + rows, fitted)
 
     def add(self, nodes: Ints, fitted: FittedNodes) -> None:
         """Add nodes (m,) that have been fitted."""
@@ -398,8 +402,29 @@ class MovingNodes(NamedTuple):
 
     def radius_of_roots(self) -> Floats:
         """Radii (m,) of the spheres around the meshes at the start."""
-        rows = np.arange(len(self.start.root))
-        return self.radii(self.start, rows, np.zeros_like(rows))
+        radius = np.array([each.sphere[1] for each in self.pool.kinds])
+        return np.asarray(radius[self.kinds_of(self.start)] * self.start.stretch)
+
+    def kinds_of(self, nodes: PosedNodes) -> Ints:
+        """Return which mesh of the pool each of the meshes (m,) is."""
+        return np.asarray(np.searchsorted(self.pool.roots, nodes.root))
+
+    def around(self, nodes: PosedNodes) -> tuple[Floats, Floats]:
+        """Centers (m, 3) and radii (m,) of the spheres around the meshes, at one time."""
+        kind = self.kinds_of(nodes)
+        center, radius = (np.array(each) for each in zip(*(k.sphere for k in self.pool.kinds), strict=True))
+        every = np.arange(len(kind))
+        return _transformed(nodes, every, center[kind]), radius[kind] * nodes.stretch
+
+    def triangles(self, row: Ints) -> Ints:
+        """Numbers (n,) of triangles of meshes in rows (n,)."""
+        return np.asarray(self.pool.triangle_count[self.start.tree[row]])
+
+    def fit_roots(self, row: Ints) -> None:
+        """Fit the large nodes of meshes in rows (n,) at both ends, unless they are."""
+        self.pool.fit(self.kinds_of(self.start)[row])
+        if self.end is not self.start:
+            self.pool.fit(self.kinds_of(self.end)[row])
 
     def fit(self, row: Ints, node: Ints) -> None:
         """Fit nodes (n,) of meshes that deform, which have not been needed before, at both ends."""
@@ -596,7 +621,12 @@ def points_within_boxes(
     counts = np.array([len(each) for each in points])
     row = np.arange(len(which)).repeat(counts[which])
     every = np.concatenate(points)[concatenated_ranges(_starts(counts)[which], counts[which])]
-    world, box = transform_points(a.matrix[row], every), b.aabb()
+    return points_within(a, b, row, every)
+
+
+def points_within(a: Meshes, b: Meshes, row: Ints, points: Floats) -> tuple[Ints, Floats, Floats]:
+    """Select points (k, 3) of the first meshes in rows (k,), before matrices: see `points_within_boxes`."""
+    world, box = transform_points(a.matrix[row], points), b.aabb()
     is_within = ((world >= box.min[row]) & (world <= box.max[row])).all(axis=-1)
     # A flat image of a mesh has nothing inside.
     is_within &= (np.linalg.matrix_rank(b.matrix[:, :3, :3]) == 3)[row]

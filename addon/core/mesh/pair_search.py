@@ -21,7 +21,7 @@ _EVALUATED = 1 << 7
 """Pairs of triangles that are solved together, at least: with fewer, the calls take longer than the pairs."""
 
 
-class _Queue(Table):
+class QueuedPairs(Table):
     """Pairs of nodes to expand, (n,) each: pair of meshes, nodes, lower bound and priority.
 
     The priority is from 0 to 1, where lower is expanded first.
@@ -71,16 +71,29 @@ class MeshPairSearch(ABC):
         last; NaN for others.
         """
 
+    def solve(self, rows: Ints, nodes: Ints) -> None:
+        """Solve triangles (2, r) of pairs of meshes (r,), of which the values may be small."""
+        pairs = QueuedPairs(rows, nodes[0], nodes[1], np.full(len(rows), -np.inf), np.zeros(len(rows)))
+        self._solve(pairs)
+
+    def _solve(self, pairs: QueuedPairs) -> None:
+        """Solve pairs of triangles, those that take longer last."""
+        slow = self._evaluate(pairs, is_quick=True)
+        if slow:
+            self._evaluate(QueuedPairs.concatenate(slow), is_quick=False)
+
     def run(self, rows: Ints) -> None:
         """Find the pairs of triangles of pairs of meshes (r,)."""
         root = np.zeros(len(rows), dtype=np.int64)
+        self._a.fit_roots(rows)
+        self._b.fit_roots(rows)
         # What was found last is expanded first, because it is nearer to triangles, whose values cull others.
-        stack = [_Queue(rows, root, root, np.full(len(rows), -np.inf), np.zeros(len(rows)))]
-        pending: list[_Queue] = []
-        slow: list[_Queue] = []
+        stack = [QueuedPairs(rows, root, root, np.full(len(rows), -np.inf), np.zeros(len(rows)))]
+        pending: list[QueuedPairs] = []
+        slow: list[QueuedPairs] = []
         while stack or pending:
             if not stack or sum(len(each.row) for each in pending) >= _EVALUATED:
-                slow += self._evaluate(_Queue.concatenate(pending), is_quick=True)
+                slow += self._evaluate(QueuedPairs.concatenate(pending), is_quick=True)
                 pending = []
                 continue
             queue = stack.pop()
@@ -98,9 +111,9 @@ class MeshPairSearch(ABC):
             if len(now.row):
                 stack.append(self._expand(now))
         if slow:
-            self._evaluate(_Queue.concatenate(slow), is_quick=False)
+            self._evaluate(QueuedPairs.concatenate(slow), is_quick=False)
 
-    def _expand(self, pairs: _Queue) -> _Queue:
+    def _expand(self, pairs: QueuedPairs) -> QueuedPairs:
         """Return the pairs of children of pairs of nodes that may have the smallest value, in order."""
         row, i, j = self._child_pairs(pairs)
         self._a.fit(row, i)
@@ -111,10 +124,10 @@ class MeshPairSearch(ABC):
             starts = np.flatnonzero(is_run_start(row))
             of_row = row[starts]
             self.reached[of_row] = np.minimum(self.reached[of_row], np.minimum.reduceat(high, starts))
-        new = _Queue(row, i[places], j[places], low, priority / (1 + priority))
+        new = QueuedPairs(row, i[places], j[places], low, priority / (1 + priority))
         return new.take(np.argsort(row + 0.999 * new.priority, kind="stable"))
 
-    def _evaluate(self, pairs: _Queue, is_quick: bool) -> list[_Queue]:
+    def _evaluate(self, pairs: QueuedPairs, is_quick: bool) -> list[QueuedPairs]:
         """Solve pairs of triangles; returns those that take longer."""
         pairs = pairs.take(pairs.low < self.best[pairs.row])
         if not len(pairs.row):
@@ -131,7 +144,7 @@ class MeshPairSearch(ABC):
         self.reached[row] = np.minimum(self.reached[row], value)
         return slow
 
-    def _child_pairs(self, pairs: _Queue) -> tuple[Ints, Ints, Ints]:
+    def _child_pairs(self, pairs: QueuedPairs) -> tuple[Ints, Ints, Ints]:
         """Replace pairs of nodes (k,) that are not both triangles by pairs of children, (n,) each.
 
         The larger node of a pair is split. So is the other, if it is about as large and both have few
@@ -153,7 +166,7 @@ class MeshPairSearch(ABC):
         return row.repeat(count_b), children_a.repeat(count_b), concatenated_ranges(first_b, count_b)
 
 
-def _split(queue: _Queue) -> tuple[_Queue, _Queue]:
+def _split(queue: QueuedPairs) -> tuple[QueuedPairs, QueuedPairs]:
     """Split pairs of nodes into those to expand now, as many of each pair of meshes, and the rest."""
     starts = np.flatnonzero(is_run_start(queue.row))
     width = max(_EXPANDED // len(starts), 1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numeric.arrays import Floats, length, transform_points
+from ..numeric.arrays import Floats, length, transform_points, transform_vectors
 from ..shapes import Aabb
 from .mesh_bvh import MeshBvh
 from .meshes import Meshes
@@ -40,11 +40,18 @@ class VertexPath:
 
     def velocities(self, has_vertices: bool) -> Floats:
         """Velocities (v, 3) of all vertices, or (8, 3) of the corners of the box around the mesh."""
-        first, last = (
-            transform_points(matrix, nodes.points if has_vertices else Aabb.unchecked(*nodes.box).corners())
-            for matrix, nodes in zip(self.matrices, (self.start, self.end), strict=True)
+        before, after = (
+            nodes.points if has_vertices else Aabb.unchecked(*nodes.box).corners()
+            for nodes in (self.start, self.end)
         )
-        return (last - first) * self.rate
+        start, end = self.matrices
+        if not (start[:3, :3] == end[:3, :3]).all():
+            return (transform_points(end, after) - transform_points(start, before)) * self.rate
+        # A mesh that does not turn saves most of the products.
+        change = after - before
+        if not (start[:3, :3] == np.eye(3)).all():
+            change = transform_vectors(start[:3, :3], change)
+        return np.asarray((change + (end[:3, 3] - start[:3, 3])) * self.rate)
 
     def speed_of_change(self) -> float:
         """Largest speed of a surface where other triangles replace those of the start; 0 for none."""

@@ -24,7 +24,8 @@ from ..distance.mesh_mesh import (
 )
 from ..distance.separating_axis import WitnessPoints
 from ..mesh.meshes import Meshes, MovingNodes, are_inside, interpolated_meshes, moving_nodes, offsets_between
-from ..mesh.pair_search import MeshPairSearch
+from ..mesh.pair_search import QueuedPairs
+from ..mesh.support_search import SupportSearch
 from ..numeric.arrays import (
     Bools,
     Floats,
@@ -320,6 +321,7 @@ def first_impacts_of_meshes(
     clearance: Floats,
     begin: Floats | None = None,
     rows: Ints | None = None,
+    guess: Ints | None = None,
     behind: Floats | float = 0.0,
 ) -> tuple[Floats, Ints]:
     """First times in [begin, 1] at which the surfaces of pairs of moving meshes are within `clearance`.
@@ -330,6 +332,7 @@ def first_impacts_of_meshes(
     clearance : (m,) or (2, m) float64. Distances that count as contact, maybe others at the end.
     begin : (m,) float64. Times until which the meshes are known to be disjoint; 0 by default.
     rows : (r,) int64. Pairs to solve; all by default.
+    guess : (2, m) int64. Nodes of triangles that may touch first; -1 for unknown.
     behind : (m,) float64. Distances by which triangles may be behind one-sided ones that they touch.
     Returns time : (m,) float64. NaN for never.
     Returns nodes : (2, m) int64. Nodes of the triangles that touch first; -1 for never.
@@ -337,11 +340,15 @@ def first_impacts_of_meshes(
     first, last = clearance if clearance.ndim == 2 else (clearance, clearance)
     begin = np.zeros(len(first)) if begin is None else begin
     search = _ImpactSearch(a, b, (first, last - first), begin, behind)
-    search.run(np.arange(len(first)) if rows is None else rows)
+    rows = np.arange(len(first)) if rows is None else rows
+    if guess is not None:
+        guessed = rows[guess[0, rows] >= 0]
+        search.solve(guessed, guess[:, guessed])
+    search.run(rows)
     return np.where(search.nodes[0] < 0, np.nan, search.best), search.nodes
 
 
-class _NodePairs(Table):
+class _MovingNodePairs(Table):
     """Pairs of nodes (n,) in motion.
 
     row, i, j : (n,) int64. Pair of meshes, and both nodes.
@@ -361,7 +368,7 @@ class _NodePairs(Table):
     wider: Floats
 
 
-class _ImpactSearch(MeshPairSearch):
+class _ImpactSearch(SupportSearch):
     """Search for the first impacts of moving meshes: see `first_impacts_of_meshes`."""
 
     def __init__(
@@ -379,15 +386,59 @@ class _ImpactSearch(MeshPairSearch):
         self._is_partial = a.start.one_sided | b.start.one_sided
         self._total_radius = a.radius_of_roots() + b.radius_of_roots()
 
+    def _largest_clearance(self, rows: Ints) -> Floats:
+        return np.asarray(self._clearance[rows] + np.maximum(self._growth[rows], 0.0))
+
+    def directions(self, rows: Ints) -> Floats:
+        # Between the centers when the spheres touch, or where they are nearest.
+        (start_a, radius_a), (start_b, radius_b) = (each.around(each.start) for each in (self._a, self._b))
+        start = (start_b - start_a)[rows]
+        end = (self._b.around(self._b.end)[0] - self._a.around(self._a.end)[0])[rows]
+        reach = (radius_a + radius_b)[rows] + self._largest_clearance(rows)
+        time, path = _sphere_entry_times(start, end, reach), end - start
+        with np.errstate(divide="ignore", invalid="ignore"):
+            nearest = np.clip(np.nan_to_num(-dot(start, path) / dot(path, path)), 0, 1)
+        time = np.maximum(np.where(np.isinf(time), nearest, time), self._begin[rows])
+        result = normalized(start + time[:, None] * path)
+        # Where triangles touch, their axis says more.
+        known = np.flatnonzero(self.nodes[0, rows] >= 0)
+        if len(known):
+            row = rows[known]
+            a, b = (
+                MovingTriangles(*each.corners(row, node))
+                for each, node in zip((self._a, self._b), self.nodes[:, row], strict=True)
+            )
+            result[known] = contacts_of_triangles(a, b, self.best[row]).normal
+        return result
+
+    def lowest_values(self, rows: Ints, first: Floats, last: Floats) -> Floats:
+        first = first - self._clearance[rows] * (1 + DISTANCE_ROUNDING)
+        last = last - (self._clearance + self._growth)[rows] * (1 + DISTANCE_ROUNDING)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            time = first / (first - last) * (1 - DISTANCE_ROUNDING)
+        time = np.where(first > 0, np.where(last > 0, np.inf, time), 0.0)
+        return np.maximum(time, self._begin[rows])
+
+    def may_be_less(self, pairs: QueuedPairs) -> Bools:
+        lows, highs = [], []
+        for each, node in ((self._a, pairs.i), (self._b, pairs.j)):
+            triangles = MovingTriangles(*each.corners(pairs.row, node))
+            # Between two times, corners that move in straight lines are between their places.
+            ends = [triangles.at(np.minimum(time, 1.0)) for time in (pairs.low, self.best[pairs.row])]
+            lows.append(np.minimum(*(end.min(axis=1) for end in ends)))
+            highs.append(np.maximum(*(end.max(axis=1) for end in ends)))
+        apart = np.maximum(lows[1] - highs[0], lows[0] - highs[1]).max(axis=1)
+        return np.asarray(apart <= self._largest_clearance(pairs.row) + self._rounding[pairs.row])
+
     def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
         a0, a1, radius_a = self._a.spheres(row, i)
         b0, b1, radius_b = self._b.spheres(row, j)
-        clearance, total = self._clearance[row] + np.maximum(self._growth[row], 0.0), radius_a + radius_b
+        clearance, total = self._largest_clearance(row), radius_a + radius_b
         size = np.maximum.reduce([largest_component(each) for each in (a0, a1, b0, b1)]) + total
         wider = clearance + DISTANCE_ROUNDING * (size + clearance)
         low = _sphere_entry_times(b0 - a0, b1 - a1, total + wider)
         places = np.flatnonzero(low <= self.reached[row])
-        pairs = _NodePairs(row, i, j, a0, radius_a, b0, radius_b, b1 - a1, wider).take(places)
+        pairs = _MovingNodePairs(row, i, j, a0, radius_a, b0, radius_b, b1 - a1, wider).take(places)
         low = low[places]
         for choose in (
             self._between,
@@ -404,12 +455,12 @@ class _ImpactSearch(MeshPairSearch):
         priority = low + total[places] / self._total_radius[row]
         return places, low, np.full(len(places), np.inf), priority
 
-    def _between(self, pairs: _NodePairs) -> Floats:
+    def _between(self, pairs: _MovingNodePairs) -> Floats:
         """Return unit vectors (n, 3) from the first nodes to the second ones."""
         spheres = pairs.a, pairs.radius_a, pairs.b, pairs.radius_b
         return normalized(offsets_between(self._a, self._b, pairs.row, (pairs.i, pairs.j), spheres)[0])
 
-    def _slab_entry_times(self, pairs: _NodePairs, direction: Floats) -> Floats:
+    def _slab_entry_times(self, pairs: _MovingNodePairs, direction: Floats) -> Floats:
         """Find times (n,) before which nodes (n,) are farther apart along a direction than they may be.
 
         Of corners that move in straight lines, how far a node reaches along a direction is convex in time. So

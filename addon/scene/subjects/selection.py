@@ -214,8 +214,7 @@ def make_scan_settings(
         if any(parents) and not is_pair_named:
             # But not those that the groups name, both without a wildcard.
             names = [valid_text(subject.name) for subject in subjects]
-            groups = set(settings.group_a), set(settings.group_b)
-            a, b = ([name in group for name in names] for group in groups)
+            a, b = ([name in group for name in names] for group in (settings.group_a, settings.group_b))
             joined = _with_parents(subjects, parents)
             unnamed = [(i, j) for i, j in joined if not ((a[i] and b[j]) or (a[j] and b[i]))]
         # Label of the object of each loose part, -1 for a whole object.
@@ -235,8 +234,8 @@ def make_scan_settings(
         counts[reason.value] = before - tested.count_pairs()
     if is_obstacle is not None and is_obstacle.any():
         counts[SkippedPairs.OBSTACLES.value] = tested.count_pairs(is_obstacle)
-        rows = [] if scan.separate is None else [scan.separate]
-        scan = replace(scan, separate=np.stack([*rows, np.where(is_obstacle, 0, -1)]))
+        rows = np.where(is_obstacle, 0, -1)[None]
+        scan = replace(scan, separate=rows if scan.separate is None else np.vstack([scan.separate, rows]))
     return ScanPairs(scan, tested, {reason: number for reason, number in counts.items() if number})
 
 

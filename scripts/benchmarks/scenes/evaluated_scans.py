@@ -203,7 +203,6 @@ CHARACTERS = Table(
     [
         _row("one, 250 frames, boxes", Target(1.5, "frame_set"), Walk(1, 20_000, 250)),
         _row("six, 120 frames, boxes", Target(0.8), Walk(*_CROWD)),
-        _row("six, 120 frames, meshes", Target(5.0), Walk(*_CROWD, shape="mesh")),
         _row("six, 120 frames, sphere trees", Target(5.0), Walk(*_CROWD, shape="spheres")),
     ],
     _describe,

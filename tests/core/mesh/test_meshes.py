@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import InvalidShapeError, NonFiniteGeometryError, Sphere, at, stacked
+from addon.core.mesh import mesh_bvh
 from addon.core.mesh.fitted_nodes import FittedNodes
 from addon.core.mesh.meshes import Meshes, moving_nodes
 from addon.core.numeric.batch import assigned, concatenated, differences, where_shapes
@@ -293,15 +294,18 @@ def test_other_kinds_and_times_outside_are_refused():
         at(batch, batch[:2], 0.5)
 
 
-@pytest.mark.parametrize("deforms", [False, True])
+@pytest.mark.parametrize("kind", ["small", "large", "deforming"])
 @pytest.mark.parametrize("family", ["torus", "ball", "pieces"])
-def test_nodes_hold_their_triangles_in_spheres_and_boxes(family, deforms):
+def test_nodes_hold_their_triangles_in_spheres_and_boxes(family, kind, monkeypatch):
     mesh = FAMILIES[family].mesh.nodes
-    if deforms:
+    if kind == "large":
+        monkeypatch.setattr(mesh_bvh, "_FEW_TRIANGLES", 0)
+    if kind == "deforming":
         mesh = mesh.moved(mesh.points * [2, 1, 0.5])
     batch = Meshes.unchecked(np.array([mesh]), np.eye(4)[None], np.zeros(1))
     moving, children = moving_nodes((batch, batch), (batch, batch))[0], mesh.nodes
     every = np.arange(len(children.first_child))
+    moving.fit_roots(np.zeros(1, dtype=int))
     moving.fit(np.zeros_like(every), every)
     rows = moving.pool.row
     assert (rows >= 0).all()
