@@ -47,6 +47,8 @@ _HALVINGS, _PARABOLAS, _SHORT_STEP = 4, 12, 0.05
 """Samples of a contact, at most: next to an end that is deepest, and where a parabola is deepest; the part of
 an interval within which a sample is not taken again.
 """
+_SMOOTH = 0.125
+"""Part of the path of both meshes by which they may be deeper than in the middle, if they do not move far."""
 _FAST, _SAMPLES_OF_FAST = 0.5, 9
 """Part of a pair's size that it moves while in contact, above which so many samples are taken first."""
 _RESOLUTION_OF_DEPTH, _EXACT = 5e-3, 1e-6
@@ -178,17 +180,19 @@ def _deepest_in_contact(
         return separations_by_depth(*moving.take(rows).at(time), limit[rows], both_sides=True)
 
     path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
-    tolerance = np.where(moving.a.are_balls | moving.b.are_balls, _EXACT, _RESOLUTION_OF_DEPTH) * moving.size
-    # In the middle they are as deep as at any time, but for half of the path.
-    limit = cutoff + path * (span[1] - span[0]) / 2
+    # What moves far may be deep several times. Samples of balls take little time.
+    is_fast, are_balls = path * (span[1] - span[0]) > _FAST * moving.size, moving.are_balls
+    is_exact = is_fast | are_balls
+    tolerance = np.where(are_balls, _EXACT, _RESOLUTION_OF_DEPTH) * moving.size
+    # In the middle they are as deep as at any time, but for half of the path; smooth motion, for less.
+    limit = cutoff + path * (span[1] - span[0]) * np.where(is_exact, 0.5, _SMOOTH)
     # Three times each, of which the middle one is the deepest, and separations.
     middle = (span[0] + span[1]) / 2
     times, values = np.stack([span[0], middle, span[1]]), np.tile(limit, (3, 1))
     values[1] = measured(np.arange(len(cutoff)), middle)
     rows = np.flatnonzero((values[1] < limit) & (span[0] < span[1]))
     values[::2, rows] = measured(rows, span[0][rows]), measured(rows, span[1][rows])
-    # What moves far may be deep several times.
-    fast = rows[(path * (span[1] - span[0]))[rows] > _FAST * moving.size[rows]]
+    fast = rows[is_fast[rows]]
     if len(fast):
         every = np.linspace(span[0][fast], span[1][fast], _SAMPLES_OF_FAST)
         found = np.stack([values[0, fast], *(measured(fast, each) for each in every[1:-1]), values[2, fast]])
@@ -216,7 +220,9 @@ def _deepest_in_contact(
             places = rows[is_beyond]
             times[end, places] = np.where(is_less, times[1, rows], time)[is_beyond]
             values[end, places] = np.where(is_less, values[1, rows], found)[is_beyond]
+        gain = values[1, rows] - found
         times[1, rows[is_less]], values[1, rows[is_less]] = time[is_less], found[is_less]
+        rows = rows[is_exact[rows] | (np.abs(gain) > _RESOLUTION * moving.size[rows])]
     return values[1], times[1]
 
 
@@ -229,7 +235,7 @@ def _with_crossings(
 
     span : from and to times (m,) in contact
     """
-    rows = np.flatnonzero(moving.a.are_balls | moving.b.are_balls)
+    rows = np.flatnonzero(moving.are_balls)
     if not len(rows):
         return least, time
     near = moving.take(rows)
@@ -307,6 +313,11 @@ class _MovingPairs(Table):
         size = np.minimum(a.around()[1], b.around()[1])
         return cls(a, a_end, b, b_end, size, np.full((len(size), 2), -1))
 
+    @property
+    def are_balls(self) -> Bools:
+        """Mask (m,) of pairs with a ball."""
+        return self.a.are_balls | self.b.are_balls
+
     def at(self, time: Floats) -> tuple[Meshes, Meshes]:
         """Both meshes at times (m,)."""
         return interpolated_meshes(self.a, self.a_end, time), interpolated_meshes(self.b, self.b_end, time)
@@ -317,7 +328,7 @@ class _MovingPairs(Table):
         nodes, margin = moving_nodes((a, a), (b, b)), a.margin + b.margin
         limit = np.full(len(time), np.inf) if limit is None else limit + margin
         distance, triangles = closest_triangles(
-            *nodes, limit, slack=_RESOLUTION * self.size, guess=self.closest.T
+            *nodes, limit, slack=np.where(self.are_balls, 0.0, _RESOLUTION * self.size), guess=self.closest.T
         )
         value, slope = np.full(len(time), np.inf), np.zeros(len(time))
         rows = np.flatnonzero(triangles[0] >= 0)

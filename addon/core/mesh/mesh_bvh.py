@@ -53,7 +53,7 @@ class MeshBvh:
 
     def recut(self, triangles: Ints) -> MeshBvh:
         """Return the mesh with other triangles (t, 3), each at the place in the tree of the one before."""
-        result = MeshBvh(self.vertices, triangles, self.deforms)
+        result = MeshBvh(self.vertices, triangles, self.deforms, None, self.is_solid, self.one_sided)
         result.__dict__["tree"] = self.tree
         return result
 
