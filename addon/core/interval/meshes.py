@@ -49,8 +49,8 @@ an interval within which a sample is not taken again.
 """
 _SMOOTH = 0.125
 """Part of the path of both meshes by which they may be deeper than in the middle, if they do not move far."""
-_FAST, _SAMPLES_OF_FAST = 0.5, 9
-"""Part of a pair's size that it moves while in contact, above which so many samples are taken first."""
+_FAST, _SAMPLES_OF_FAST = 2.0, 9
+"""Multiple of a pair's size that it moves while in contact, above which so many samples are taken first."""
 _RESOLUTION_OF_DEPTH, _EXACT = 5e-3, 1e-6
 """Parts of a pair's size by which depths may be off: of meshes, and of balls."""
 _RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3

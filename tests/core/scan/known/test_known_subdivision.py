@@ -76,6 +76,7 @@ def test_each_of_several_contacts_has_its_depth(name):
     assert [details.deepest_frame for details in contact.details] == pytest.approx([*deepest], abs=0.01)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(times(2, full=6)))
 def test_no_contact_with_a_surface_at_rest_is_missed_invented_or_late(seed):
     rng, frames, count = np.random.default_rng(seed), 8, 11

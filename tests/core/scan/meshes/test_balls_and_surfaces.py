@@ -190,7 +190,7 @@ def test_blade_far_from_its_axis_hits_ball_within_a_thousandth_of_a_frame():
     def poses(time: float) -> Array:
         return pose_at(0, 0, 0, turn=rate * time)[None]
 
-    for place in np.linspace(0.5, 6, times(4, 2)).tolist():
+    for place in np.linspace(0.5, 6, times(4, 1)).tolist():
         center = 8 * np.array([[math.cos(place), math.sin(place), 0]])
         motion = FormulaMotion(lambda _, center=center: center, np.array([radius]), poses)
         (contact,) = scanned(motion, range(4), blade).contacts
@@ -286,6 +286,7 @@ def test_sphere_at_rest_on_mesh_at_rest_is_reported_on_request():
     assert contact.first.at_start and contact.depth == pytest.approx(0.1)
 
 
+@pytest.mark.long
 def test_crowd_over_terrain_matches_brute_force():
     rng = np.random.default_rng(11)
     corners = terrain(12, 0.2, rng)

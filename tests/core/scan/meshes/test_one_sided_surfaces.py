@@ -98,7 +98,7 @@ def test_ball_from_behind_that_returns_before_its_center_passes_the_plane_has_no
     assert report_of(ball_over_floor(lambda t: -0.001 - 0.2 * (t - 4.4) ** 2), range(9)).contacts == ()
 
 
-@pytest.mark.parametrize("height", [-0.3, 0.3])
+@pytest.mark.parametrize("height", [pytest.param(-0.3, marks=pytest.mark.long), 0.3])
 def test_plate_that_turns_around_touches_a_ball_while_its_front_faces_it(height):
     # The floor turns about the X axis through its middle, half a turn: the height of the ball above the plane
     # is that above the middle, times the cosine of the angle. Sideways it stays within reach.

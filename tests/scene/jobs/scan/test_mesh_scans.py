@@ -177,6 +177,7 @@ def test_quad_that_folds_is_tested_with_the_diagonal_that_blender_cuts_it_along(
     assert contact.first.frame == pytest.approx(1 + 23 * value, abs=1e-3)
 
 
+@pytest.mark.long
 def test_faces_that_nodes_switch_are_tested_while_they_are_there():
     # Of four quads in a row along x, only the first two are there until frame 10.3, then only the last two.
     sheet = add_faces(
