@@ -205,7 +205,7 @@ def test_instance_can_be_obstacle():
     assert contact.first.frame == pytest.approx(12.5, abs=1e-3)
 
 
-def test_plate_that_grows_reaches_ball_beside_it():
+def test_plate_that_grows_reaches_ball_next_to_it():
     for name, ball in (("Ball", add_ball("Ball", 0.5)), ("Box", add_box("Box", (0.5, 0.1, 0.1)))):
         ball.location = (4, len(name), 0)
     plate = add_box("Plate", (1, 9, 0.1))
