@@ -218,8 +218,9 @@ class SceneMotion:
             of_each = zip(reader.subjects, reader.modifiers, strict=True)
             is_whole = [each.part is None and source == "evaluated" for each, source in of_each]
             may_be_skinned = reader.may_deform & np.array(is_whole, dtype=bool)
-        faces = reader.faces if self.shape == "mesh" else None
-        if faces is not None:
+        faces = None
+        if self.shape == "mesh":
+            faces = {index: each for index, each in reader.faces.items() if len(each.of_triangle)}
             may_be_skinned &= np.isin(self._all, list(faces))
         yield from self.sources.choose(
             times, lambda name: self.skips.accepts((name, name, ())), may_be_skinned, faces
