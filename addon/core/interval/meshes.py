@@ -47,10 +47,12 @@ _HALVINGS, _PARABOLAS, _SHORT_STEP = 4, 12, 0.05
 """Samples of a contact, at most: next to an end that is deepest, and where a parabola is deepest; the part of
 an interval within which a sample is not taken again.
 """
+_GOLDEN = (3 - 5**0.5) / 2
+"""Part of an interval that the golden section cuts off."""
 _SMOOTH = 0.125
 """Part of the path of both meshes by which they may be deeper than in the middle, if they do not move far."""
-_FAST, _SAMPLES_OF_FAST = 2.0, 9
-"""Multiple of a pair's size that it moves while in contact, above which so many samples are taken first."""
+_FAST, _SAMPLES_OF_FAST = 0.5, 9
+"""Part of a pair's size that it moves while in contact, above which so many samples are taken first."""
 _RESOLUTION_OF_DEPTH, _EXACT = 5e-3, 1e-6
 """Parts of a pair's size by which depths may be off: of meshes, and of balls."""
 _RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3
@@ -155,6 +157,9 @@ def depth_bounds_of_meshes(pairs: PairMotion, contacts: IntervalContacts) -> Flo
     moving = _MovingPairs.of(pairs).take(rows)
     a, b = at(moving.a.aabb(), moving.a_end.aabb(), time), at(moving.b.aabb(), moving.b_end.aabb(), time)
     margin = np.maximum(moving.a.margin + moving.b.margin, moving.a_end.margin + moving.b_end.margin)
+    # What moves far may be deeper at other times.
+    move = moving.moves() * (contacts.leave[rows] - contacts.enter[rows])
+    margin += np.where(move > _FAST * moving.size, move / 2, 0.0)
     low[rows] = -np.maximum(_largest_depths(a, b), _largest_depths(b, a)) - margin
     return low
 
@@ -181,7 +186,7 @@ def _deepest_in_contact(
 
     path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
     # What moves far may be deep several times. Samples of balls take little time.
-    is_fast, are_balls = path * (span[1] - span[0]) > _FAST * moving.size, moving.are_balls
+    is_fast, are_balls = moving.moves() * (span[1] - span[0]) > _FAST * moving.size, moving.are_balls
     is_exact = is_fast | are_balls
     tolerance = np.where(are_balls, _EXACT, _RESOLUTION_OF_DEPTH) * moving.size
     # In the middle they are as deep as at any time, but for half of the path; smooth motion, for less.
@@ -197,7 +202,8 @@ def _deepest_in_contact(
         every = np.linspace(span[0][fast], span[1][fast], _SAMPLES_OF_FAST)
         found = np.stack([values[0, fast], *(measured(fast, each) for each in every[1:-1]), values[2, fast]])
         best = np.clip(found.argmin(axis=0), 1, _SAMPLES_OF_FAST - 2) + np.array([[-1], [0], [1]])
-        times[:, fast], values[:, fast] = every[best, np.arange(len(fast))], found[best, np.arange(len(fast))]
+        for column, of_fast in ((times, every), (values, found)):
+            column[:, fast] = np.take_along_axis(of_fast, best, axis=0)
     # If an end is the deepest of them, pairs may be deeper next to it.
     for end in (0, 2):
         near = rows[values[end, rows] < values[[1, 2 - end]][:, rows].min(axis=0)]
@@ -212,7 +218,7 @@ def _deepest_in_contact(
         rows = rows[(times[0] < times[1])[rows] & (times[1] < times[2])[rows]]
         if not len(rows):
             break
-        time = _next_times(times[:, rows], values[:, rows])
+        time = _next_times(times[:, rows], values[:, rows], (is_fast & ~are_balls)[rows])
         found, is_before = measured(rows, time), time < times[1, rows]
         is_less = found < values[1, rows]
         # The worse one of both samples is an end of what is searched next.
@@ -220,9 +226,9 @@ def _deepest_in_contact(
             places = rows[is_beyond]
             times[end, places] = np.where(is_less, times[1, rows], time)[is_beyond]
             values[end, places] = np.where(is_less, values[1, rows], found)[is_beyond]
-        gain = values[1, rows] - found
+        is_open = np.abs(values[1, rows] - found) > _RESOLUTION * moving.size[rows]
         times[1, rows[is_less]], values[1, rows[is_less]] = time[is_less], found[is_less]
-        rows = rows[is_exact[rows] | (np.abs(gain) > _RESOLUTION * moving.size[rows])]
+        rows = rows[is_exact[rows] | is_open]
     return values[1], times[1]
 
 
@@ -248,10 +254,11 @@ def _with_crossings(
     return least, time
 
 
-def _next_times(times: Floats, values: Floats) -> Floats:
+def _next_times(times: Floats, values: Floats, is_rough: Bools) -> Floats:
     """Find times (m,) at which parabolas through three samples (3, m) are least; the middle one is lowest.
 
-    Next to that, in the middle of the longer part instead, so that the parts become shorter.
+    Next to that, in the longer part instead, so that the parts become shorter; always by the golden section
+    where values are no parabolas (m,).
     """
     before, after = np.diff(times, axis=0)
     rise_before, rise_after = values[0] - values[1], values[2] - values[1]
@@ -259,7 +266,8 @@ def _next_times(times: Floats, values: Floats) -> Floats:
         step = (before**2 * rise_after - after**2 * rise_before) / (before * rise_after + after * rise_before)
     step = -np.nan_to_num(step) / 2
     is_short = np.abs(step) < _SHORT_STEP * (before + after)
-    return np.asarray(times[1] + np.where(is_short, np.where(after > before, after, -before) / 2, step))
+    longer = np.where(after > before, after, -before)
+    return np.asarray(times[1] + np.where(is_short | is_rough, _GOLDEN * longer, step))
 
 
 def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:
@@ -312,6 +320,10 @@ class _MovingPairs(Table):
         assert isinstance(a_end, Meshes) and isinstance(b_end, Meshes), "shapes keep their kind"
         size = np.minimum(a.around()[1], b.around()[1])
         return cls(a, a_end, b, b_end, size, np.full((len(size), 2), -1))
+
+    def moves(self) -> Floats:
+        """Lengths (m,) by which the centers move relative to each other."""
+        return length(self.b_end.center - self.a_end.center - self.b.center + self.a.center)
 
     @property
     def are_balls(self) -> Bools:

@@ -229,10 +229,9 @@ class PairScanner:
             yield from scaled(self._solve_motion(solved), begin + 0.1 * of_all, begin + 0.25 * of_all)
             yield begin + 0.3 * of_all
             subdivision.assess(solved, clearance)
-            yield begin + 0.4 * of_all
             is_open, cutoffs = subdivision.give_up(solved), cutoff[solved.rows]
-            solved = subdivision.with_least(solved, np.flatnonzero(~is_open), cutoffs)
-            yield begin + 0.45 * of_all
+            searching = subdivision.with_least(solved, np.flatnonzero(~is_open), cutoffs)
+            solved = yield from scaled(searching, begin + 0.4 * of_all, begin + 0.5 * of_all)
             # Drop pairs that neither touch nor come closer than already recorded.
             touches, is_less = solved.is_touching, solved.contacts.least < cutoffs
             rows = np.flatnonzero(~is_open & (touches | is_less))
