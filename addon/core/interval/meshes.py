@@ -51,7 +51,7 @@ _GOLDEN = (3 - 5**0.5) / 2
 """Part of an interval that the golden section cuts off."""
 _SMOOTH = 0.125
 """Part of the path of both meshes by which they may be deeper than in the middle, if they do not move far."""
-_FAST, _SAMPLES_OF_FAST = 0.5, 9
+_FAST, _SAMPLES_OF_FAST = 0.25, 9
 """Part of a pair's size that it moves while in contact, above which so many samples are taken first."""
 _RESOLUTION_OF_DEPTH, _EXACT = 5e-3, 1e-6
 """Parts of a pair's size by which depths may be off: of meshes, and of balls."""
@@ -179,38 +179,29 @@ def _deepest_in_contact(
     Of pairs that are nowhere below a cutoff (m,), the separation is not below it either. For the others, a
     parabola through three samples gives the next one.
     """
-
-    def measured(rows: Ints, time: Floats) -> Floats:
-        # In contact, what comes to the front of a one-sided triangle may be behind it because of rounding.
-        return separations_by_depth(*moving.take(rows).at(time), limit[rows], both_sides=True)
-
     path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
-    # What moves far may be deep several times. Samples of balls take little time.
-    is_fast, are_balls = moving.moves() * (span[1] - span[0]) > _FAST * moving.size, moving.are_balls
-    is_exact = is_fast | are_balls
+    are_balls = moving.are_balls
+    is_rough = (moving.moves() * (span[1] - span[0]) > _FAST * moving.size) & ~are_balls
     tolerance = np.where(are_balls, _EXACT, _RESOLUTION_OF_DEPTH) * moving.size
     # In the middle they are as deep as at any time, but for half of the path; smooth motion, for less.
-    limit = cutoff + path * (span[1] - span[0]) * np.where(is_exact, 0.5, _SMOOTH)
+    limit = cutoff + path * (span[1] - span[0]) * np.where(is_rough | are_balls, 0.5, _SMOOTH)
     # Three times each, of which the middle one is the deepest, and separations.
     middle = (span[0] + span[1]) / 2
     times, values = np.stack([span[0], middle, span[1]]), np.tile(limit, (3, 1))
-    values[1] = measured(np.arange(len(cutoff)), middle)
+    values[1] = moving.depths(np.arange(len(cutoff)), middle, limit)
     rows = np.flatnonzero((values[1] < limit) & (span[0] < span[1]))
-    values[::2, rows] = measured(rows, span[0][rows]), measured(rows, span[1][rows])
-    fast = rows[is_fast[rows]]
-    if len(fast):
-        every = np.linspace(span[0][fast], span[1][fast], _SAMPLES_OF_FAST)
-        found = np.stack([values[0, fast], *(measured(fast, each) for each in every[1:-1]), values[2, fast]])
-        best = np.clip(found.argmin(axis=0), 1, _SAMPLES_OF_FAST - 2) + np.array([[-1], [0], [1]])
-        for column, of_fast in ((times, every), (values, found)):
-            column[:, fast] = np.take_along_axis(of_fast, best, axis=0)
+    for end in (0, 2):
+        values[end, rows] = moving.depths(rows, times[end, rows], limit[rows])
+    rough = rows[is_rough[rows]]
+    if len(rough):
+        times[:, rough], values[:, rough] = _deepest_of_many(moving, rough, times[:, rough], values[:, rough])
     # If an end is the deepest of them, pairs may be deeper next to it.
     for end in (0, 2):
         near = rows[values[end, rows] < values[[1, 2 - end]][:, rows].min(axis=0)]
         for _ in range(_HALVINGS):
             times[2 - end, near], values[2 - end, near] = times[1, near], values[1, near]
             times[1, near] = (times[1, near] + times[end, near]) / 2
-            values[1, near] = measured(near, times[1, near])
+            values[1, near] = moving.depths(near, times[1, near], limit[near])
             near = near[values[end, near] < values[1, near]]
         times[1, near], values[1, near] = times[end, near], values[end, near]
     for _ in range(_PARABOLAS):
@@ -218,8 +209,9 @@ def _deepest_in_contact(
         rows = rows[(times[0] < times[1])[rows] & (times[1] < times[2])[rows]]
         if not len(rows):
             break
-        time = _next_times(times[:, rows], values[:, rows], (is_fast & ~are_balls)[rows])
-        found, is_before = measured(rows, time), time < times[1, rows]
+        time = _next_times(times[:, rows], values[:, rows], is_rough[rows])
+        below = np.where(is_rough[rows], np.minimum(limit, values[1])[rows], limit[rows])
+        found, is_before = moving.depths(rows, time, below), time < times[1, rows]
         is_less = found < values[1, rows]
         # The worse one of both samples is an end of what is searched next.
         for end, is_beyond in ((0, is_before != is_less), (2, is_before == is_less)):
@@ -228,8 +220,27 @@ def _deepest_in_contact(
             values[end, places] = np.where(is_less, values[1, rows], found)[is_beyond]
         is_open = np.abs(values[1, rows] - found) > _RESOLUTION * moving.size[rows]
         times[1, rows[is_less]], values[1, rows[is_less]] = time[is_less], found[is_less]
-        rows = rows[is_exact[rows] | is_open]
+        rows = rows[(is_rough | are_balls)[rows] | is_open]
     return values[1], times[1]
+
+
+def _deepest_of_many(
+    moving: _MovingPairs, rows: Ints, times: Floats, values: Floats
+) -> tuple[Floats, Floats]:
+    """Find the deepest of many samples of pairs in rows (r,), and those around it.
+
+    times, values : (3, r) at the begin, in the middle and at the end. Also returns these for the three.
+    """
+    every, half = np.linspace(times[0], times[2], _SAMPLES_OF_FAST), _SAMPLES_OF_FAST // 2
+    found = np.tile(values.min(axis=0), (_SAMPLES_OF_FAST, 1))
+    found[[0, half, -1]] = values
+    least = found[0].copy()
+    for number in np.delete(np.arange(_SAMPLES_OF_FAST), (0, half, -1)).tolist():
+        least = np.minimum(least, found.min(axis=0))
+        # Where another sample is deeper, it does not matter by how much.
+        found[number] = moving.depths(rows, every[number], least)
+    best = np.clip(found.argmin(axis=0), 1, _SAMPLES_OF_FAST - 2) + np.array([[-1], [0], [1]])
+    return np.take_along_axis(every, best, axis=0), np.take_along_axis(found, best, axis=0)
 
 
 def _with_crossings(
@@ -320,6 +331,11 @@ class _MovingPairs(Table):
         assert isinstance(a_end, Meshes) and isinstance(b_end, Meshes), "shapes keep their kind"
         size = np.minimum(a.around()[1], b.around()[1])
         return cls(a, a_end, b, b_end, size, np.full((len(size), 2), -1))
+
+    def depths(self, rows: Ints, time: Floats, below: Floats) -> Floats:
+        """Measure separations (r,) of pairs in contact in rows (r,) at times (r,), if they are below (r,)."""
+        # What comes to the front of a one-sided triangle may be behind it because of rounding.
+        return separations_by_depth(*self.take(rows).at(time), below, both_sides=True)
 
     def moves(self) -> Floats:
         """Lengths (m,) by which the centers move relative to each other."""
