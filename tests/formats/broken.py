@@ -404,7 +404,7 @@ MEANING: dict[str, tuple[Change, str]] = {
     ),
     "obstacle that was tested against boxes": (
         both(put("contacts.0.obstacle", "a"), put("contacts.0.shape", "aabb")),
-        r"contacts\[0\].obstacle: obstacles are tested against sphere or spheres, not aabb",
+        r"contacts\[0\].obstacle: obstacles are tested against spheres and meshes, not aabb",
     ),
     "not at the start, but begins there": (
         both(
