@@ -69,7 +69,7 @@ SURFACES = pytest.mark.parametrize("has_surface", [False, True])
 def test_balls_in_linear_motion_have_all_numbers_of_spheres(seed, has_surface, clearance):
     settings = ScanSettings(motion="linear", clearance=clearance)
     found, expected = reports_of(seed, has_surface, settings)
-    assert len(expected.contacts) > 3 and len(expected.clearances) > 0
+    assert len(expected.contacts) > 3 and len(expected.contacts) + len(expected.clearances) > 6
     (keys, numbers), (expected_keys, expected_numbers) = numbers_of(found), numbers_of(expected)
     assert keys == expected_keys
     np.testing.assert_allclose(numbers, expected_numbers, rtol=0, atol=1e-9)
@@ -82,7 +82,7 @@ def test_balls_in_sampled_motion_have_the_contacts_of_spheres(seed, has_surface,
     # Both are within their uncertainties, and within a hundredth of the smaller size.
     found, expected = reports_of(seed, has_surface, ScanSettings(clearance=clearance))
     (contacts, near), (expected_contacts, expected_near) = pairs_of(found), pairs_of(expected)
-    assert len(expected_contacts) > 3 and len(expected_near) > 0
+    assert len(expected_contacts) > 3 and len(expected_contacts) + len(expected_near) > 6
     assert [(c.a, c.b) for c in contacts] == [(c.a, c.b) for c in expected_contacts]
     radius = spheres_at(seed)(0).radius
     for contact, other in zip(contacts, expected_contacts, strict=True):
