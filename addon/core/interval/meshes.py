@@ -232,13 +232,13 @@ def _deepest_of_many(
     times, values : (3, r) at the begin, in the middle and at the end. Also returns these for the three.
     """
     every, half = np.linspace(times[0], times[2], _SAMPLES_OF_FAST), _SAMPLES_OF_FAST // 2
-    found = np.tile(values.min(axis=0), (_SAMPLES_OF_FAST, 1))
+    found = np.full(every.shape, np.inf)
     found[[0, half, -1]] = values
-    least = found[0].copy()
     for number in np.delete(np.arange(_SAMPLES_OF_FAST), (0, half, -1)).tolist():
-        least = np.minimum(least, found.min(axis=0))
         # Where another sample is deeper, it does not matter by how much.
-        found[number] = moving.depths(rows, every[number], least)
+        least = found.min(axis=0)
+        depth = moving.depths(rows, every[number], least)
+        found[number] = np.where(depth < least, depth, np.inf)
     best = np.clip(found.argmin(axis=0), 1, _SAMPLES_OF_FAST - 2) + np.array([[-1], [0], [1]])
     return np.take_along_axis(every, best, axis=0), np.take_along_axis(found, best, axis=0)
 
