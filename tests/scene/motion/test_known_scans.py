@@ -131,12 +131,12 @@ def test_bump_of_a_64th_of_a_frame_touches_an_obstacle_at_rest():
     assert contact.first.uncertainty < 1e-3
 
 
-def test_motion_around_a_keyed_obstacle_is_sampled():
+def test_contact_with_a_keyed_obstacle_is_proven():
     key_location(ball("Mover"), {1: (0, 0, 0), 20: (19, 0, 0)})
     key_location(wall("Wall", 5), {1: (0, 0, 0), 20: (1, 0, 0)})
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
     (contact,) = scan_scene(shape="sphere", obstacles=("Wall",)).report.contacts
-    assert contact.first.motion == "sampled"
+    assert contact.first.motion == "proven"
 
 
 @pytest.mark.parametrize("obstacle", [{}, {"obstacles": ("Wall",)}])
