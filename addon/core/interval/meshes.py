@@ -180,16 +180,18 @@ def _deepest_in_contact(
     parabola through three samples gives the next one.
     """
     path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
-    are_balls = moving.are_balls
-    is_rough = (moving.moves() * (span[1] - span[0]) > _FAST * moving.size) & ~are_balls
+    are_balls, move = moving.are_balls, moving.moves()
+    is_rough = (move * (span[1] - span[0]) > _FAST * moving.size) & ~are_balls
     tolerance = np.where(are_balls, _EXACT, _RESOLUTION_OF_DEPTH) * moving.size
     # In the middle they are as deep as at any time, but for half of the path; smooth motion, for less.
-    limit = cutoff + path * (span[1] - span[0]) * np.where(is_rough | are_balls, 0.5, _SMOOTH)
+    # Of rough motion, a sample is near.
+    part = np.where(are_balls, 0.5, np.where(is_rough, 0.5 / (_SAMPLES_OF_FAST - 1), _SMOOTH))
+    limit = cutoff + path * (span[1] - span[0]) * part
     # Three times each, of which the middle one is the deepest, and separations.
     middle = (span[0] + span[1]) / 2
     times, values = np.stack([span[0], middle, span[1]]), np.tile(limit, (3, 1))
     values[1] = moving.depths(np.arange(len(cutoff)), middle, limit)
-    rows = np.flatnonzero((values[1] < limit) & (span[0] < span[1]))
+    rows = np.flatnonzero(((values[1] < limit) | is_rough) & (span[0] < span[1]))
     for end in (0, 2):
         values[end, rows] = moving.depths(rows, times[end, rows], limit[rows])
     rough = rows[is_rough[rows]]
@@ -205,7 +207,7 @@ def _deepest_in_contact(
             near = near[values[end, near] < values[1, near]]
         times[1, near], values[1, near] = times[end, near], values[end, near]
     for _ in range(_PARABOLAS):
-        rows = rows[(path * (times[2] - times[0]))[rows] > tolerance[rows]]
+        rows = rows[(np.where(is_rough, move, path) * (times[2] - times[0]))[rows] > tolerance[rows]]
         rows = rows[(times[0] < times[1])[rows] & (times[1] < times[2])[rows]]
         if not len(rows):
             break

@@ -51,8 +51,8 @@ _SAMPLES_PER_SPLIT = 3
 """Samples that the split of a pair of certain motion takes, at most."""
 _SPLIT_AT_ONCE = 1 << 9
 """Rows, by the costs of their shapes, that are split at once into up to four parts each: about 20 ms."""
-_LEAST_AT_ONCE = 1 << 16
-"""Rows whose least separations are searched at once; of meshes, their triangles: about 50 ms."""
+_LEAST_AT_ONCE = 1 << 18
+"""Rows whose least separations are searched at once; of meshes, their triangles: about 0.2 s."""
 _SHARING = 0.9
 """Part of the work of a split that samples are, for the progress."""
 _MANY_CONTACTS = 4
