@@ -53,8 +53,8 @@ _SMOOTH = 0.125
 """Part of the path of both meshes by which they may be deeper than in the middle, if they do not move far."""
 _FAST, _SAMPLES_OF_FAST = 0.25, 9
 """Part of a pair's size that it moves while in contact, above which so many samples are taken first."""
-_RESOLUTION_OF_DEPTH, _EXACT = 5e-3, 1e-6
-"""Parts of a pair's size by which depths may be off: of meshes, and of balls."""
+_RESOLUTION_OF_DEPTH = 5e-3
+"""Part of a pair's size by which depths may be off."""
 _RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3
 """Parts of a pair's size: of one sample, separations that are less by this need not be found, and of a pair
 those in other intervals than that of the least one.
@@ -180,12 +180,12 @@ def _deepest_in_contact(
     parabola through three samples gives the next one.
     """
     path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
-    are_balls, move = moving.are_balls, moving.moves()
-    is_rough = (move * (span[1] - span[0]) > _FAST * moving.size) & ~are_balls
-    tolerance = np.where(are_balls, _EXACT, _RESOLUTION_OF_DEPTH) * moving.size
+    move = moving.moves()
+    is_rough = (move * (span[1] - span[0]) > _FAST * moving.size) & ~moving.are_balls
+    tolerance = _RESOLUTION_OF_DEPTH * moving.size
     # In the middle they are as deep as at any time, but for half of the path; smooth motion, for less.
     # Of rough motion, a sample is near.
-    part = np.where(are_balls, 0.5, np.where(is_rough, 0.5 / (_SAMPLES_OF_FAST - 1), _SMOOTH))
+    part = np.where(is_rough, 0.5 / (_SAMPLES_OF_FAST - 1), _SMOOTH)
     limit = cutoff + path * (span[1] - span[0]) * part
     # Three times each, of which the middle one is the deepest, and separations.
     middle = (span[0] + span[1]) / 2
@@ -222,7 +222,7 @@ def _deepest_in_contact(
             values[end, places] = np.where(is_less, values[1, rows], found)[is_beyond]
         is_open = np.abs(values[1, rows] - found) > _RESOLUTION * moving.size[rows]
         times[1, rows[is_less]], values[1, rows[is_less]] = time[is_less], found[is_less]
-        rows = rows[(is_rough | are_balls)[rows] | is_open]
+        rows = rows[is_rough[rows] | is_open]
     return values[1], times[1]
 
 

@@ -151,12 +151,6 @@ class Meshes(Batched):
         return np.array([each.deforms for each in kinds], dtype=bool)[which].reshape(self.shape)
 
     @property
-    def triangle_counts(self) -> Ints:
-        """Numbers (...) of triangles."""
-        kinds, which = self._kinds()
-        return np.array([len(each.given) for each in kinds], dtype=np.int64)[which].reshape(self.shape)
-
-    @property
     def are_one_sided(self) -> Bools:
         """Mask (...) of meshes whose triangles do not touch what is behind them."""
         kinds, which = self._kinds()

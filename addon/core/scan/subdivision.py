@@ -19,7 +19,7 @@ from ..curves.transform_bounds import SHORT
 from ..interval.dispatch import with_minimum_separation
 from ..interval.meshes import minimum_separation_of_meshes
 from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
-from ..mesh.meshes import Meshes
+from ..mesh.meshes import Meshes, moving_vertices
 from ..motion.motion import Motion
 from ..motion.samples import GRAZE, MOST_UNTIL_CONTACT, SHORTEST, SampledMotion
 from ..motion.steps import next_jumps
@@ -51,8 +51,10 @@ _SAMPLES_PER_SPLIT = 3
 """Samples that the split of a pair of certain motion takes, at most."""
 _SPLIT_AT_ONCE = 1 << 9
 """Rows, by the costs of their shapes, that are split at once into up to four parts each: about 20 ms."""
-_LEAST_AT_ONCE = 1 << 18
-"""Rows whose least separations are searched at once; of meshes, their triangles: about 0.2 s."""
+_LEAST_AT_ONCE, _COST_OF_MESHES = 1 << 18, 640
+"""Rows whose least separations are searched at once, and as how many a row of meshes counts, with one more
+for each vertex that moves.
+"""
 _SHARING = 0.9
 """Part of the work of a split that samples are, for the progress."""
 _MANY_CONTACTS = 4
@@ -242,10 +244,9 @@ class Subdivision:
         order = rows[np.argsort(keys[rows], kind="stable")]
         starts = np.flatnonzero(is_run_start(keys[order]))
         ends, costs = np.append(starts[1:], len(order)), np.ones(len(order), dtype=np.int64)
-        if isinstance(solved.motion.a_start, Meshes) and isinstance(solved.motion.b_start, Meshes):
-            costs = (
-                solved.motion.a_start.triangle_counts[order] + solved.motion.b_start.triangle_counts[order]
-            )
+        a, b = solved.motion.a_start, solved.motion.b_start
+        if isinstance(a, Meshes) and isinstance(b, Meshes):
+            costs = (_COST_OF_MESHES + moving_vertices(a) + moving_vertices(b))[order]
         for chunk in chunks_by_cost(np.add.reduceat(costs, starts), _LEAST_AT_ONCE) if len(order) else ():
             yield starts[chunk.start] / len(order)
             part = order[starts[chunk.start] : ends[chunk.stop - 1]]
