@@ -75,8 +75,19 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
     """
     moving = _MovingPairs.of(pairs)
     are_balls = moving.a.are_balls & moving.b.are_balls
-    if are_balls.any():
-        return _contacts_with_balls(moving, are_balls, pairs, clearance, deviation)
+    if not are_balls.any():
+        return _contacts_of_pairs(moving, clearance, deviation)
+    contacts = IntervalContacts(*np.zeros((6, len(deviation))))
+    # Two balls exactly.
+    rows, rest = np.flatnonzero(are_balls), np.flatnonzero(~are_balls)
+    spheres = (Sphere.unchecked(each.center[rows], each.margin[rows]) for each in list(moving)[:4])
+    contacts.assign(rows, interval_contacts_of_spheres(PairMotion(*spheres), clearance, deviation[rows]))
+    contacts.assign(rest, _contacts_of_pairs(moving.take(rest), clearance, deviation[rest]))
+    return contacts
+
+
+def _contacts_of_pairs(moving: _MovingPairs, clearance: float, deviation: Floats) -> IntervalContacts:
+    """Solve the contacts of pairs (m,) as `interval_contacts_of_meshes`, of which not both are balls."""
     margins = np.stack([moving.a.margin + moving.b.margin, moving.a_end.margin + moving.b_end.margin])
     contacts = IntervalContacts(*np.zeros((6, len(deviation))))
     contacts.low[:] = np.inf
@@ -92,20 +103,6 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
     for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(left) else ():
         rows = left[chunk]
         contacts.assign(rows, _swept(near.take(chunk), clearance, reach[rows], margins[:, rows]))
-    return contacts
-
-
-def _contacts_with_balls(
-    moving: _MovingPairs, are_balls: Bools, pairs: PairMotion, clearance: float, deviation: Floats
-) -> IntervalContacts:
-    """Solve contacts as `interval_contacts_of_meshes`, of pairs (m,) of balls exactly."""
-    contacts = IntervalContacts(*np.zeros((6, len(deviation))))
-    rows, rest = np.flatnonzero(are_balls), np.flatnonzero(~are_balls)
-    spheres = (Sphere.unchecked(each.center, each.margin) for each in list(moving.take(rows))[:4])
-    contacts.assign(rows, interval_contacts_of_spheres(PairMotion(*spheres), clearance, deviation[rows]))
-    if len(rest):
-        found = interval_contacts_of_meshes(pairs.take(rest), clearance, deviation[rest])
-        contacts.assign(rest, found)
     return contacts
 
 
@@ -181,22 +178,22 @@ def _deepest_in_contact(
     """
     path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
     move = moving.moves()
-    is_rough = (move * (span[1] - span[0]) > _FAST * moving.size) & ~moving.are_balls
+    is_fast = (move * (span[1] - span[0]) > _FAST * moving.size) & ~moving.are_balls
     tolerance = _RESOLUTION_OF_DEPTH * moving.size
     # In the middle they are as deep as at any time, but for half of the path; smooth motion, for less.
-    # Of rough motion, a sample is near.
-    part = np.where(is_rough, 0.5 / (_SAMPLES_OF_FAST - 1), _SMOOTH)
+    # Of fast motion, a sample is near.
+    part = np.where(is_fast, 0.5 / (_SAMPLES_OF_FAST - 1), _SMOOTH)
     limit = cutoff + path * (span[1] - span[0]) * part
     # Three times each, of which the middle one is the deepest, and separations.
     middle = (span[0] + span[1]) / 2
     times, values = np.stack([span[0], middle, span[1]]), np.tile(limit, (3, 1))
     values[1] = moving.depths(np.arange(len(cutoff)), middle, limit)
-    rows = np.flatnonzero(((values[1] < limit) | is_rough) & (span[0] < span[1]))
+    rows = np.flatnonzero(((values[1] < limit) | is_fast) & (span[0] < span[1]))
     for end in (0, 2):
         values[end, rows] = moving.depths(rows, times[end, rows], limit[rows])
-    rough = rows[is_rough[rows]]
-    if len(rough):
-        times[:, rough], values[:, rough] = _deepest_of_many(moving, rough, times[:, rough], values[:, rough])
+    fast = rows[is_fast[rows]]
+    if len(fast):
+        times[:, fast], values[:, fast] = _deepest_of_many(moving, fast, times[:, fast], values[:, fast])
     # If an end is the deepest of them, pairs may be deeper next to it.
     for end in (0, 2):
         near = rows[values[end, rows] < values[[1, 2 - end]][:, rows].min(axis=0)]
@@ -207,12 +204,12 @@ def _deepest_in_contact(
             near = near[values[end, near] < values[1, near]]
         times[1, near], values[1, near] = times[end, near], values[end, near]
     for _ in range(_PARABOLAS):
-        rows = rows[(np.where(is_rough, move, path) * (times[2] - times[0]))[rows] > tolerance[rows]]
+        rows = rows[(np.where(is_fast, move, path) * (times[2] - times[0]))[rows] > tolerance[rows]]
         rows = rows[(times[0] < times[1])[rows] & (times[1] < times[2])[rows]]
         if not len(rows):
             break
-        time = _next_times(times[:, rows], values[:, rows], is_rough[rows])
-        below = np.where(is_rough[rows], np.minimum(limit, values[1])[rows], limit[rows])
+        time = _next_times(times[:, rows], values[:, rows], is_fast[rows])
+        below = np.where(is_fast[rows], np.minimum(limit, values[1])[rows], limit[rows])
         found, is_before = moving.depths(rows, time, below), time < times[1, rows]
         is_less = found < values[1, rows]
         # The worse one of both samples is an end of what is searched next.
@@ -222,7 +219,7 @@ def _deepest_in_contact(
             values[end, places] = np.where(is_less, values[1, rows], found)[is_beyond]
         is_open = np.abs(values[1, rows] - found) > _RESOLUTION * moving.size[rows]
         times[1, rows[is_less]], values[1, rows[is_less]] = time[is_less], found[is_less]
-        rows = rows[is_rough[rows] | is_open]
+        rows = rows[is_fast[rows] | is_open]
     return values[1], times[1]
 
 
@@ -267,7 +264,7 @@ def _with_crossings(
     return least, time
 
 
-def _next_times(times: Floats, values: Floats, is_rough: Bools) -> Floats:
+def _next_times(times: Floats, values: Floats, is_fast: Bools) -> Floats:
     """Find times (m,) at which parabolas through three samples (3, m) are least; the middle one is lowest.
 
     Next to that, in the longer part instead, so that the parts become shorter; always by the golden section
@@ -280,7 +277,7 @@ def _next_times(times: Floats, values: Floats, is_rough: Bools) -> Floats:
     step = -np.nan_to_num(step) / 2
     is_short = np.abs(step) < _SHORT_STEP * (before + after)
     longer = np.where(after > before, after, -before)
-    return np.asarray(times[1] + np.where(is_short | is_rough, _GOLDEN * longer, step))
+    return np.asarray(times[1] + np.where(is_short | is_fast, _GOLDEN * longer, step))
 
 
 def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:

@@ -110,7 +110,7 @@ def scan_contacts(
     Depths and gaps are then within a hundredth of the smaller subject's size: the radius of a sphere, half
     the diagonal of a box. Deviations from linear motion below 2^-21 of a pair's coordinates count as
     rounding: see `docs/math.md`. Shapes may be `Meshes`, of which closed components are solid: their depth is
-    not computed and given as 0, and of their gaps the least of samples is taken.
+    that of the deepest vertex, 0 where edges alone cross; it and their gaps are the least of samples.
 
     Parameters
     ----------
