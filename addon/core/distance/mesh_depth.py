@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..mesh.mesh_bvh import MeshBvh
 from ..mesh.meshes import Meshes, are_points_inside, distinct_objects, moving_nodes, points_within
-from ..numeric.arrays import Floats, Ints, chunks_by_cost, concatenated_ranges, length, transform_points
-from ..numeric.floating_point import largest_singular_value, smallest_singular_value
+from ..numeric.arrays import (
+    Floats,
+    Ints,
+    Table,
+    chunks_by_cost,
+    concatenated_ranges,
+    length,
+    normalized,
+    transform_points,
+)
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from .mesh_mesh import closest_triangles
 
@@ -27,81 +36,147 @@ _RESOLUTION = 2e-3
 """Part of the size of the smaller mesh by which another vertex may be deeper."""
 
 
-def depths_of_meshes(a: Meshes, b: Meshes, known: Floats) -> Floats:
-    """Measure how deep meshes (m,) overlap: by vertices inside the other, the farthest from its surface.
+class DeepestVertices(Table):
+    """The deepest vertices of pairs of meshes (m,) that overlap.
+
+    depth : (m,) float64. Their distances from the surfaces around them.
+    on_a, on_b : (m, 3) float64. The vertex, and the nearest point of the other surface; NaN for none.
+    nodes : (m, 2) int64. Nodes of triangles that they are on; -1 for none.
+    """
+
+    depth: Floats
+    on_a: Floats
+    on_b: Floats
+    nodes: Ints
+
+    @classmethod
+    def unknown(cls, depth: Floats) -> DeepestVertices:
+        """Return depths (m,) without the vertices."""
+        nowhere = np.full((len(depth), 3), np.nan)
+        return cls(depth, nowhere, nowhere.copy(), np.full((len(depth), 2), -1))
+
+    @property
+    def normal(self) -> Floats:
+        """Unit vectors (m, 3) along which the second meshes leave the first ones; NaN for none."""
+        return normalized(self.on_a - self.on_b)
+
+
+def deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> DeepestVertices:
+    """Find how deep meshes (m,) overlap: by vertices inside the other, the farthest from its surface.
 
     Surfaces that are not closed have no inside. Where edges alone cross, the depth is 0.
 
     a, b : Meshes, (m,). In one space and unit.
     known : (m,) float64, >= 0. Depths that are known already.
-    Returns depth : (m,) float64. The larger one of both, within 0.002 of the radius of the smaller mesh.
+    Returns deepest : DeepestVertices, (m,). Of both meshes, within 0.002 of the radius of the smaller one.
+        The depths that are known where no vertex is deeper.
     """
-    depth = known.copy()
-    for one, other in ((a, b), (b, a)):
+    deepest = DeepestVertices.unknown(known.copy())
+    for one, other, is_first in ((a, b, True), (b, a, False)):
         rows = np.flatnonzero(other.have_inside)
         kinds, which = distinct_objects(one.nodes[rows])
         counts = np.array([each.vertex_count for each in kinds], np.int64)[which]
         for chunk in chunks_by_cost(counts, _VERTICES_AT_ONCE) if len(counts) else ():
             part = rows[chunk]
-            depth[part] = _deepest_vertices(one[part], other[part], depth[part])
-    return depth
+            deeper, found = _deepest_vertices(one[part], other[part], deepest.depth[part])
+            if not is_first:
+                found = DeepestVertices(found.depth, found.on_b, found.on_a, found.nodes[:, ::-1])
+            deepest.assign(part[deeper], found)
+    return deepest
 
 
-def separations_by_depth(a: Meshes, b: Meshes, cutoff: Floats, both_sides: bool = False) -> Floats:
+def separations_by_depth(a: Meshes, b: Meshes, cutoff: Floats) -> Floats:
     """Measure the separations (m,) of meshes (m,): the distance of the surfaces, or minus the depth.
 
     cutoff : (m,) float64. Only smaller separations are measured.
-    both_sides : Whether one-sided triangles count from both sides.
     Returns separation : (m,) float64. The cutoff where there is no smaller one. Margins reduce it. Without
         them it is 0 where edges alone cross.
     """
     margin = a.margin + b.margin
-    depth = depths_of_meshes(a, b, np.maximum(-cutoff - margin, 0.0))
+    depth = deepest_vertices(a, b, np.maximum(-cutoff - margin, 0.0)).depth
     separation, rows = -depth - margin, np.flatnonzero((depth == 0) & (cutoff > -margin))
     if len(rows):
         nodes = moving_nodes((a[rows], a[rows]), (b[rows], b[rows]))
-        if both_sides:
-            nodes = nodes[0].two_sided(), nodes[1].two_sided()
         separation[rows] += closest_triangles(*nodes, (cutoff + margin)[rows])[0]
     return separation
 
 
-def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> Floats:
-    """Measure how deep vertices of the first meshes (m,) are inside the second ones."""
-    depth = known.copy()
-    row, points, local = _vertices_within_boxes(a, b)
-    if not len(row):
-        return depth
-    most = _largest_depths(b, row, local)
-    slack = _RESOLUTION * np.minimum(a.around()[1], b.around()[1])[row]
-    order = np.flatnonzero(most - slack > depth[row])
-    order = order[are_points_inside(b, row[order], local[order])]
-    most[order] = _largest_distances(b, row[order], local[order], most[order])
-    order = order[np.lexsort((-most[order], row[order]))]
-    order = order[(most - slack)[order] > depth[row[order]]]
-    at_once = _AT_ONCE
+class _Vertices(Table):
+    """Vertices (n,) of first meshes that may be inside second ones.
+
+    row, vertex : (n,) int64. Pair of meshes of each, and its index in the first.
+    points, local : (n, 3) float64. In world space, and in the spaces of the second meshes.
+    most : (n,) float64. Upper bounds of the depths.
+    """
+
+    row: Ints
+    vertex: Ints
+    points: Floats
+    local: Floats
+    most: Floats
+
+
+def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> tuple[Ints, DeepestVertices]:
+    """Find vertices of the first meshes (m,) deeper in the second ones than is known, and their rows (k,)."""
+    depth, deepest = known.copy(), np.full(len(known), -1)
+    slack = _RESOLUTION * np.minimum(a.around()[1], b.around()[1])
+    inside = _vertices_inside(a, b, known + slack)
+    on_surface, triangle = inside.points.copy(), np.zeros(len(inside.row), dtype=np.int64)
+    order, at_once = np.arange(len(inside.row)), _AT_ONCE
     while len(order):
-        first = np.searchsorted(row[order], row[order])
-        is_now = np.arange(len(order)) - first < at_once
+        row = inside.row[order]
+        is_now = np.arange(len(order)) - np.searchsorted(row, row) < at_once
         now, order = order[is_now], order[~is_now]
-        np.maximum.at(depth, row[now], _distances(b, row[now], points[now], local[now], most[now]))
-        order = order[(most - slack)[order] > depth[row[order]]]
+        distance, on_surface[now], triangle[now] = _distances(b, inside.take(now))
+        better = np.flatnonzero(distance > depth[inside.row[now]])
+        # The last one of each pair is the deepest.
+        better = better[np.argsort(distance[better], kind="stable")]
+        row = inside.row[now[better]]
+        depth[row], deepest[row] = distance[better], now[better]
+        order = order[inside.most[order] > (depth + slack)[inside.row[order]]]
         at_once *= _GROWTH
-    return depth
+    rows = np.flatnonzero(deepest >= 0)
+    place = deepest[rows]
+    nodes = np.empty((len(rows), 2), dtype=np.int64)
+    for column, (kinds, which) in enumerate(distinct_objects(each.nodes[rows]) for each in (a, b)):
+        for number, kind in enumerate(kinds):
+            of_kind = np.flatnonzero(which == number)
+            index = place[of_kind]
+            of_mesh = triangle[index] if column else kind.triangle_of_vertex[inside.vertex[index]]
+            nodes[of_kind, column] = kind.leaves[of_mesh]
+    return rows, DeepestVertices(depth[rows], inside.points[place], on_surface[place], nodes)
 
 
-def _vertices_within_boxes(a: Meshes, b: Meshes) -> tuple[Ints, Floats, Floats]:
-    """Find the vertices of the first meshes (m,) in the boxes around the second ones: see `points_within`.
+def _vertices_inside(a: Meshes, b: Meshes, least: Floats) -> _Vertices:
+    """Find vertices of the first meshes (m,) that may be deeper inside the second ones than `least` (m,).
+
+    In the order of the pairs, and for each the one first that may be the deepest.
+    """
+    result = _vertices_within_boxes(a, b)
+    if not len(result.row):
+        return result
+    result.most[:] = _largest_depths(b, result.row, result.local)
+    result = result.take(np.flatnonzero(result.most > least[result.row]))
+    result = result.take(np.flatnonzero(are_points_inside(b, result.row, result.local)))
+    result.most[:] = _largest_distances(b, result)
+    order = np.lexsort((-result.most, result.row))
+    return result.take(order[(result.most > least[result.row])[order]])
+
+
+def _vertices_within_boxes(a: Meshes, b: Meshes) -> _Vertices:
+    """Find the vertices of the first meshes (m,) in the boxes around the second ones, without their depths.
 
     Of large meshes, those of clusters whose spheres touch the boxes.
     """
     kinds, which = distinct_objects(a.nodes)
-    box, stretch = b.aabb(), np.asarray(largest_singular_value(a.matrix[:, :3, :3]))
-    rows, points = [np.empty(0, dtype=np.int64)], [np.empty((0, 3))]
+    box, stretch = b.aabb(), a.stretches[1]
+    rows, vertices = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    points = [np.empty((0, 3))]
     for number, kind in enumerate(kinds):
         of_kind = np.flatnonzero(which == number)
         if kind.deforms or len(kind.vertices) <= _FEW_VERTICES:
             rows.append(of_kind.repeat(len(kind.vertices)))
+            vertices.append(np.tile(np.arange(len(kind.vertices)), len(of_kind)))
             points.append(np.tile(kind.points, (len(of_kind), 1)))
             continue
         center = transform_points(a.matrix[of_kind, None], kind.spheres.center)
@@ -111,13 +186,15 @@ def _vertices_within_boxes(a: Meshes, b: Meshes) -> tuple[Ints, Floats, Floats]:
         begins = kind.nodes.first_vertex
         sizes = np.diff(np.append(begins, len(kind.nodes.vertices)))[cluster]
         rows.append(of_kind[place].repeat(sizes))
-        points.append(kind.points[kind.nodes.vertices[concatenated_ranges(begins[cluster], sizes)]])
-    return points_within(a, b, np.concatenate(rows), np.concatenate(points))
+        vertices.append(kind.nodes.vertices[concatenated_ranges(begins[cluster], sizes)])
+        points.append(kind.points[vertices[-1]])
+    row, vertex = np.concatenate(rows), np.concatenate(vertices)
+    place, world, local = points_within(a, b, row, np.concatenate(points))
+    return _Vertices(row[place], vertex[place], world, local, np.zeros(len(place)))
 
 
 def _largest_depths(meshes: Meshes, row: Ints, points: Floats) -> Floats:
     """Bound the depths (n,) of points (n, 3) in the spaces of meshes in rows (n,)."""
-    stretch = np.asarray(largest_singular_value(meshes.matrix[:, :3, :3]))
     kinds, which = distinct_objects(meshes.nodes)
     boxes = np.array([each.box for each in kinds])[which[row]]
     most = np.minimum(points - boxes[:, 0], boxes[:, 1] - points).min(axis=1)
@@ -127,55 +204,64 @@ def _largest_depths(meshes: Meshes, row: Ints, points: Floats) -> Floats:
         for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(vertices) // _DISTANCES_AT_ONCE):
             squared = _squared_distances(points[chunk], vertices).min(axis=1)
             most[chunk] = np.minimum(most[chunk], np.sqrt(np.maximum(squared, 0.0)))
-    return np.asarray(most * stretch[row])
+    return np.asarray(most * meshes.stretches[1][row])
 
 
-def _largest_distances(meshes: Meshes, row: Ints, points: Floats, most: Floats) -> Floats:
-    """Bound the distances (n,) of points (n, 3) in the spaces of meshes in rows (n,) from their surfaces.
-
-    most : (n,) upper bounds that are known
-    """
-    result = most.copy()
-    stretch = np.asarray(largest_singular_value(meshes.matrix[:, :3, :3]))[row]
-    kinds, which = distinct_objects(meshes.nodes[row])
+def _largest_distances(meshes: Meshes, vertices: _Vertices) -> Floats:
+    """Bound the distances (n,) of vertices (n,) from the surfaces of meshes."""
+    result, local = vertices.most.copy(), vertices.local
+    stretch = meshes.stretches[1][vertices.row]
+    kinds, which = distinct_objects(meshes.nodes[vertices.row])
     for number, kind in enumerate(kinds):
         of_kind, spheres = np.flatnonzero(which == number), kind.spheres
         for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(spheres.center) // _DISTANCES_AT_ONCE):
             # Each cluster is within its sphere.
-            apart = np.sqrt(np.maximum(_squared_distances(points[chunk], spheres.center), 0.0))
+            apart = np.sqrt(np.maximum(_squared_distances(local[chunk], spheres.center), 0.0))
             within = (apart + spheres.radius).min(axis=1) * stretch[chunk] * (1 + _MORE_REACH)
             result[chunk] = np.minimum(result[chunk], within)
     return result
 
 
-def _distances(meshes: Meshes, row: Ints, points: Floats, local: Floats, most: Floats) -> Floats:
-    """Measure the distances (n,) of points (n, 3) from the surfaces of meshes in rows (n,).
+def _distances(meshes: Meshes, vertices: _Vertices) -> tuple[Floats, Floats, Ints]:
+    """Measure the distances (n,) of vertices (n,) from the surfaces of meshes.
 
-    local : (n, 3) the points in the spaces of the meshes
-    most : (n,) upper bounds of the distances
+    Also returns the nearest points (n, 3) and triangles (n,).
     """
-    nearest = most.copy()
+    row, points, local = vertices.row, vertices.points, vertices.local
+    # A little more, so that rounding does not hide the triangle of the bound itself.
+    nearest, on_surface = vertices.most * (1 + _MORE_REACH), points.copy()
+    nearest_triangle = np.zeros(len(row), dtype=np.int64)
     kinds, which = distinct_objects(meshes.nodes[row])
-    within = most / np.asarray(smallest_singular_value(meshes.matrix[:, :3, :3]))[row]
+    within = nearest / meshes.stretches[0][row]
     for number, kind in enumerate(kinds):
-        of_kind, spheres = np.flatnonzero(which == number), kind.spheres
-        starts, sizes = (each[kind.nodes.clusters] for each in kind.nodes[2:4])
-        for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(starts) // _DISTANCES_AT_ONCE):
-            apart = np.sqrt(np.maximum(_squared_distances(local[chunk], spheres.center), 0.0))
-            reach = within[chunk] * (1 + _MORE_REACH)
-            place, cluster = np.nonzero(apart - spheres.radius <= reach[:, None])
-            place = place.repeat(sizes[cluster])
-            triangle = concatenated_ranges(starts[cluster], sizes[cluster])
-            apart = length(local[chunk[place]] - spheres.triangle_center[triangle])
-            is_near = apart - spheres.triangle_radius[triangle] <= reach[place]
-            place, triangle = chunk[place[is_near]], triangle[is_near]
+        of_kind = np.flatnonzero(which == number)
+        for chunk in np.array_split(
+            of_kind, 1 + len(of_kind) * len(kind.nodes.clusters) // _DISTANCES_AT_ONCE
+        ):
+            place, triangle = _near_triangles(kind, local[chunk], within[chunk])
+            place = chunk[place]
             corners = np.asarray(kind.vertices[kind.triangles[triangle]], dtype=np.float64)
-            world = transform_points(meshes.matrix[row[place], None], corners)
-            distance = length(
-                closest_on_triangle(points[place], triangles_from_corners(world)) - points[place]
-            )
-            np.minimum.at(nearest, place, distance)
-    return nearest
+            world = triangles_from_corners(transform_points(meshes.matrix[row[place], None], corners))
+            closest = closest_on_triangle(points[place], world)
+            apart = length(closest - points[place])
+            np.minimum.at(nearest, place, apart)
+            is_nearest = np.flatnonzero(apart == nearest[place])
+            on_surface[place[is_nearest]] = closest[is_nearest]
+            nearest_triangle[place[is_nearest]] = triangle[is_nearest]
+    return nearest, on_surface, nearest_triangle
+
+
+def _near_triangles(mesh: MeshBvh, points: Floats, within: Floats) -> tuple[Ints, Ints]:
+    """Find the triangles (k,) of a mesh that may be within distances (n,) of points (n, 3), and these."""
+    spheres = mesh.spheres
+    starts, sizes = (each[mesh.nodes.clusters] for each in mesh.nodes[2:4])
+    apart = np.sqrt(np.maximum(_squared_distances(points, spheres.center), 0.0))
+    place, cluster = np.nonzero(apart - spheres.radius <= within[:, None])
+    place = place.repeat(sizes[cluster])
+    triangle = concatenated_ranges(starts[cluster], sizes[cluster])
+    apart = length(points[place] - spheres.triangle_center[triangle])
+    is_near = apart - spheres.triangle_radius[triangle] <= within[place]
+    return place[is_near], triangle[is_near]
 
 
 def _squared_distances(points: Floats, places: Floats) -> Floats:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..distance.mesh_depth import separations_by_depth
+from ..distance.mesh_depth import DeepestVertices, deepest_vertices
 from ..distance.mesh_mesh import (
     closest_points_of_nodes,
     closest_points_triangle_triangle,
@@ -29,7 +29,7 @@ from ..mesh.meshes import (
     interpolated_meshes,
     longest_paths,
     moving_nodes,
-    velocities_of_meshes,
+    velocities_of_points,
 )
 from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length, transform_vectors
 from ..shapes import Aabb, Sphere
@@ -43,18 +43,12 @@ _MORE = 1e-9
 """Part of a distance that is added to bounds of it, for rounding."""
 _FALL = 0.75
 """Part of an interval by which separations are extrapolated from the middle: a half, and more."""
-_HALVINGS, _PARABOLAS, _SHORT_STEP = 4, 12, 0.05
-"""Samples of a contact, at most: next to an end that is deepest, and where a parabola is deepest; the part of
-an interval within which a sample is not taken again.
-"""
-_GOLDEN = (3 - 5**0.5) / 2
-"""Part of an interval that the golden section cuts off."""
+_HALVINGS = 4
+"""Samples between two of which the least one has to be."""
 _SMOOTH = 0.125
 """Part of the path of both meshes by which they may be deeper than in the middle, if they do not move far."""
 _FAST, _SAMPLES_OF_FAST = 0.25, 9
 """Part of a pair's size that it moves while in contact, above which so many samples are taken first."""
-_RESOLUTION_OF_DEPTH = 5e-3
-"""Part of a pair's size by which depths may be off."""
 _RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3
 """Parts of a pair's size: of one sample, separations that are less by this need not be found, and of a pair
 those in other intervals than that of the least one.
@@ -112,34 +106,26 @@ def minimum_separation_of_meshes(
     """Find the least separation (m,) of meshes over an interval, and its time (m,): the least of samples.
 
     Approximate: within a small part of the size of the smaller mesh, if the separation has one minimum. Of
-    pairs in contact, it is negative: see `separations_by_depth`.
+    pairs in contact, it is negative: see `deepest_vertices`.
 
     pairs : PairMotion, batch (m,). Of meshes.
     contacts : IntervalContacts, (m,). Of these.
     cutoff : (m,) float64. Only separations that are smaller by half a hundredth of the size are searched for.
     """
     least, least_time = contacts.least.copy(), contacts.least_time.copy()
-    moving = _MovingPairs.of(pairs)
-    below = cutoff - _RESOLUTION_OF_GAPS * moving.size
-    is_touching = ~np.isnan(contacts.enter)
-    # Those of balls are known.
-    apart = np.flatnonzero(~is_touching & (contacts.low < below) & (least == np.inf))
-    for rows in _parts_by_vertices(moving, apart):
-        least[rows], least_time[rows] = _least_separations(moving.take(rows), below[rows])
-    for rows in _parts_by_vertices(moving, np.flatnonzero(is_touching & (contacts.low == np.inf))):
-        span = contacts.enter[rows], contacts.leave[rows]
-        found, time = _deepest_in_contact(moving.take(rows), span, cutoff[rows])
-        found, time = _with_crossings(moving.take(rows), span, found, time)
-        is_less = found < cutoff[rows]
-        least[rows[is_less]], least_time[rows[is_less]] = found[is_less], time[is_less]
-    return least, least_time
-
-
-def _parts_by_vertices(moving: _MovingPairs, rows: Ints) -> list[Ints]:
-    """Cut rows (r,) of pairs into parts, so that the meshes of each that deform have few vertices."""
+    moving = _MovingPairs.of(pairs, contacts)
+    # Depths of all contacts are reported.
+    below = cutoff - np.where(moving.is_touching, 0.0, _RESOLUTION_OF_GAPS * moving.size)
+    # Those of two balls are known.
+    is_open = np.where(moving.is_touching, contacts.low == np.inf, (contacts.low < below) & (least == np.inf))
+    rows = np.flatnonzero(is_open)
     near = moving.take(rows)
-    chunks = chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(rows) else ()
-    return [rows[chunk] for chunk in chunks]
+    for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(rows) else ():
+        part = rows[chunk]
+        found, time = _least_separations(moving.take(part), below[part])
+        is_less = ~moving.is_touching[part] | (found < cutoff[part])
+        least[part[is_less]], least_time[part[is_less]] = found[is_less], time[is_less]
+    return least, least_time
 
 
 def depth_bounds_of_meshes(pairs: PairMotion, contacts: IntervalContacts) -> Floats:
@@ -168,145 +154,52 @@ def _largest_depths(inner: Aabb, outer: Aabb) -> Floats:
     return np.asarray(np.maximum(np.minimum(middle - outer.min, outer.max - middle).min(axis=1), 0.0))
 
 
-def _deepest_in_contact(
-    moving: _MovingPairs, span: tuple[Floats, Floats], cutoff: Floats
-) -> tuple[Floats, Floats]:
-    """Search the least separations (m,) of pairs in contact from and to times (m,), and their times (m,).
-
-    Of pairs that are nowhere below a cutoff (m,), the separation is not below it either. For the others, a
-    parabola through three samples gives the next one.
-    """
-    path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
-    move = moving.moves()
-    is_fast = (move * (span[1] - span[0]) > _FAST * moving.size) & ~moving.are_balls
-    tolerance = _RESOLUTION_OF_DEPTH * moving.size
-    # In the middle they are as deep as at any time, but for half of the path; smooth motion, for less.
-    # Of fast motion, a sample is near.
-    part = np.where(is_fast, 0.5 / (_SAMPLES_OF_FAST - 1), _SMOOTH)
-    limit = cutoff + path * (span[1] - span[0]) * part
-    # Three times each, of which the middle one is the deepest, and separations.
-    middle = (span[0] + span[1]) / 2
-    times, values = np.stack([span[0], middle, span[1]]), np.tile(limit, (3, 1))
-    values[1] = moving.depths(np.arange(len(cutoff)), middle, limit)
-    rows = np.flatnonzero(((values[1] < limit) | is_fast) & (span[0] < span[1]))
-    for end in (0, 2):
-        values[end, rows] = moving.depths(rows, times[end, rows], limit[rows])
-    fast = rows[is_fast[rows]]
-    if len(fast):
-        times[:, fast], values[:, fast] = _deepest_of_many(moving, fast, times[:, fast], values[:, fast])
-    # If an end is the deepest of them, pairs may be deeper next to it.
-    for end in (0, 2):
-        near = rows[values[end, rows] < values[[1, 2 - end]][:, rows].min(axis=0)]
-        for _ in range(_HALVINGS):
-            times[2 - end, near], values[2 - end, near] = times[1, near], values[1, near]
-            times[1, near] = (times[1, near] + times[end, near]) / 2
-            values[1, near] = moving.depths(near, times[1, near], limit[near])
-            near = near[values[end, near] < values[1, near]]
-        times[1, near], values[1, near] = times[end, near], values[end, near]
-    for _ in range(_PARABOLAS):
-        rows = rows[(np.where(is_fast, move, path) * (times[2] - times[0]))[rows] > tolerance[rows]]
-        rows = rows[(times[0] < times[1])[rows] & (times[1] < times[2])[rows]]
-        if not len(rows):
-            break
-        time = _next_times(times[:, rows], values[:, rows], is_fast[rows])
-        below = np.where(is_fast[rows], np.minimum(limit, values[1])[rows], limit[rows])
-        found, is_before = moving.depths(rows, time, below), time < times[1, rows]
-        is_less = found < values[1, rows]
-        # The worse one of both samples is an end of what is searched next.
-        for end, is_beyond in ((0, is_before != is_less), (2, is_before == is_less)):
-            places = rows[is_beyond]
-            times[end, places] = np.where(is_less, times[1, rows], time)[is_beyond]
-            values[end, places] = np.where(is_less, values[1, rows], found)[is_beyond]
-        is_open = np.abs(values[1, rows] - found) > _RESOLUTION * moving.size[rows]
-        times[1, rows[is_less]], values[1, rows[is_less]] = time[is_less], found[is_less]
-        rows = rows[is_fast[rows] | is_open]
-    return values[1], times[1]
-
-
-def _deepest_of_many(
-    moving: _MovingPairs, rows: Ints, times: Floats, values: Floats
-) -> tuple[Floats, Floats]:
-    """Find the deepest of many samples of pairs in rows (r,), and those around it.
-
-    times, values : (3, r) at the begin, in the middle and at the end. Also returns these for the three.
-    """
-    every, half = np.linspace(times[0], times[2], _SAMPLES_OF_FAST), _SAMPLES_OF_FAST // 2
-    found = np.full(every.shape, np.inf)
-    found[[0, half, -1]] = values
-    for number in np.delete(np.arange(_SAMPLES_OF_FAST), (0, half, -1)).tolist():
-        # Where another sample is deeper, it does not matter by how much.
-        least = found.min(axis=0)
-        depth = moving.depths(rows, every[number], least)
-        found[number] = np.where(depth < least, depth, np.inf)
-    best = np.clip(found.argmin(axis=0), 1, _SAMPLES_OF_FAST - 2) + np.array([[-1], [0], [1]])
-    return np.take_along_axis(every, best, axis=0), np.take_along_axis(found, best, axis=0)
-
-
-def _with_crossings(
-    moving: _MovingPairs, span: tuple[Floats, Floats], least: Floats, time: Floats
-) -> tuple[Floats, Floats]:
-    """Replace the least separations (m,), and their times, of balls whose centers pass the other surface.
-
-    There a ball is as deep as its radius, for an instant.
-
-    span : from and to times (m,) in contact
-    """
-    rows = np.flatnonzero(moving.are_balls)
-    if not len(rows):
-        return least, time
-    near = moving.take(rows)
-    a, b = (each.two_sided() for each in moving_nodes((near.a, near.a_end), (near.b, near.b_end)))
-    crossing, _ = first_impacts_of_meshes(a, b, np.zeros(len(rows)), span[0][rows])
-    first, last = -(near.a.margin + near.b.margin), -(near.a_end.margin + near.b_end.margin)
-    depth, least, time = first + crossing * (last - first), least.copy(), time.copy()
-    is_less = (crossing <= span[1][rows]) & (depth < least[rows])
-    least[rows[is_less]], time[rows[is_less]] = depth[is_less], crossing[is_less]
-    return least, time
-
-
-def _next_times(times: Floats, values: Floats, is_fast: Bools) -> Floats:
-    """Find times (m,) at which parabolas through three samples (3, m) are least; the middle one is lowest.
-
-    Next to that, in the longer part instead, so that the parts become shorter; always by the golden section
-    where values are no parabolas (m,).
-    """
-    before, after = np.diff(times, axis=0)
-    rise_before, rise_after = values[0] - values[1], values[2] - values[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        step = (before**2 * rise_after - after**2 * rise_before) / (before * rise_after + after * rise_before)
-    step = -np.nan_to_num(step) / 2
-    # A ball that a surface lets pass may be less deep in the middle: those samples are no such parabola.
-    is_short = (np.abs(step) < _SHORT_STEP * (before + after)) | (step < -before) | (step > after)
-    longer = np.where(after > before, after, -before)
-    return np.asarray(times[1] + np.where(is_short | is_fast, _GOLDEN * longer, step))
-
-
 def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:
     """Search the least separations (m,) below a cutoff (m,), and their times (m,); infinite for none."""
     path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
-    count = len(path)
-    least, least_time = np.full(count, np.inf), np.zeros(count)
-    # In the middle of the interval they are as near as at any time, but for half of the path.
-    middle = moving.tangents_at(np.full(count, 0.5), cutoff + path / 2)
+    duration, least_time = moving.end - moving.begin, moving.begin.copy()
+    least = np.full(len(path), np.inf)
+    # In the middle they are as near as at any time, but for half of the path; in smooth contact, for less.
+    is_fast = moving.is_touching & ~moving.are_balls & (moving.moves() * duration > _FAST * moving.size)
+    reach = path * duration * np.where(moving.is_touching & ~is_fast, _SMOOTH, 0.5)
+    best = moving.tangents_at((moving.begin + moving.end) / 2, cutoff + reach)
+    fast = np.flatnonzero(is_fast)
+    if len(fast):
+        best.assign(fast, _best_of_many(moving.take(fast), best.take(fast)))
     # As far as the slope there shows, they come nearer than the cutoff.
-    rows = np.flatnonzero(middle.value - _FALL * np.abs(middle.slope) < cutoff)
+    rows = np.flatnonzero(
+        best.value - np.where(is_fast, np.inf, _FALL * np.abs(best.slope) * duration) < cutoff
+    )
+    rows = rows[best.value[rows] < np.inf]
     if not len(rows):
         return least, least_time
-    moving, middle = moving.take(rows), middle.take(rows)
-    end = np.where(middle.slope > 0, 0.0, 1.0)
-    nearer = moving.tangents_at(end)
-    is_less = nearer.value < middle.value
-    least[rows] = np.where(is_less, nearer.value, middle.value)
-    least_time[rows] = np.where(is_less, end, 0.5)
-    # The slopes on both sides of a minimum have different signs.
-    between = np.flatnonzero(nearer.slope * middle.slope < 0)
-    if len(between):
-        columns = zip(middle.take(between), nearer.take(between), strict=True)
-        is_first = end[between] == 0
-        samples = Tangents(*(np.where(is_first, (y, x), (x, y)) for x, y in columns))
-        found = minimum_by_tangents(moving.take(between), samples)
-        least[rows[between]], least_time[rows[between]] = found
+    moving, best = moving.take(rows), best.take(rows)
+    step = duration[rows] / np.where(is_fast[rows], _SAMPLES_OF_FAST - 1, 2)
+    step = np.where(best.slope > 0, -step, step)
+    nearer = moving.tangents_at(np.clip(best.time + step, moving.begin, moving.end))
+    for _ in range(_HALVINGS):
+        # What falls toward higher values has a minimum before them.
+        between = np.flatnonzero((nearer.slope * best.slope > 0) & (nearer.value > best.value))
+        if not len(between):
+            break
+        middle = (nearer.time + best.time)[between] / 2
+        nearer.assign(between, moving.take(between).tangents_at(middle))
+    columns = zip(best, nearer, strict=True)
+    samples = Tangents(*(np.where(step > 0, (x, y), (y, x)) for x, y in columns))
+    least[rows], least_time[rows] = minimum_by_tangents(moving, samples)
     return least, least_time
+
+
+def _best_of_many(moving: _MovingPairs, middle: Tangents) -> Tangents:
+    """Find the least of many samples of pairs (m,) that move far, of which that in the middle is known."""
+    best, half = middle.take(np.arange(len(middle.time))), _SAMPLES_OF_FAST // 2
+    times = np.linspace(moving.begin, moving.end, _SAMPLES_OF_FAST)
+    for number in np.delete(np.arange(_SAMPLES_OF_FAST), half).tolist():
+        # Where another sample is less, it does not matter by how much.
+        found = moving.tangents_at(times[number], best.value)
+        is_less = np.flatnonzero(found.value < best.value)
+        best.assign(is_less, found.take(is_less))
+    return best
 
 
 class _MovingPairs(Table):
@@ -314,6 +207,8 @@ class _MovingPairs(Table):
 
     size : (m,) float64. Radius of the sphere around the smaller mesh.
     closest : (m, 2) int64. Nodes of the triangles that were closest at the last time; -1 for unknown.
+    begin, end : (m,) float64. Times in [0, 1] of the contact, or 0 and 1.
+    is_touching : (m,) bool. Pairs that are in contact.
     """
 
     a: Meshes
@@ -322,20 +217,21 @@ class _MovingPairs(Table):
     b_end: Meshes
     size: Floats
     closest: Ints
+    begin: Floats
+    end: Floats
+    is_touching: Bools
 
     @classmethod
-    def of(cls, pairs: PairMotion) -> _MovingPairs:
-        """Take pairs whose shapes are meshes."""
+    def of(cls, pairs: PairMotion, contacts: IntervalContacts | None = None) -> _MovingPairs:
+        """Take pairs whose shapes are meshes, and contacts of these, if they are known."""
         a, a_end, b, b_end = pairs
         assert isinstance(a, Meshes) and isinstance(b, Meshes), "other shapes have other methods"
         assert isinstance(a_end, Meshes) and isinstance(b_end, Meshes), "shapes keep their kind"
         size = np.minimum(a.around()[1], b.around()[1])
-        return cls(a, a_end, b, b_end, size, np.full((len(size), 2), -1))
-
-    def depths(self, rows: Ints, time: Floats, below: Floats) -> Floats:
-        """Measure separations (r,) of pairs in contact in rows (r,) at times (r,), if they are below (r,)."""
-        # What comes to the front of a one-sided triangle may be behind it because of rounding.
-        return separations_by_depth(*self.take(rows).at(time), below, both_sides=True)
+        span = np.full((2, len(size)), np.nan) if contacts is None else (contacts.enter, contacts.leave)
+        begin, end = (np.nan_to_num(time, nan=nan) for time, nan in zip(span, (0.0, 1.0), strict=True))
+        closest, is_touching = np.full((len(size), 2), -1), ~np.isnan(span[0])
+        return cls(a, a_end, b, b_end, size, closest, begin, end, is_touching)
 
     def moves(self) -> Floats:
         """Lengths (m,) by which the centers move relative to each other."""
@@ -351,23 +247,40 @@ class _MovingPairs(Table):
         return interpolated_meshes(self.a, self.a_end, time), interpolated_meshes(self.b, self.b_end, time)
 
     def tangents_at(self, time: Floats, limit: Floats | None = None) -> Tangents:
-        """Separations (m,) at times (m,), and slopes; infinite where they are not below a limit (m,)."""
+        """Separations (m,) at times (m,), and slopes; infinite where they are not below a limit (m,).
+
+        Of pairs in contact, those by depth.
+        """
         a, b = self.at(time)
-        nodes, margin = moving_nodes((a, a), (b, b)), a.margin + b.margin
-        limit = np.full(len(time), np.inf) if limit is None else limit + margin
-        distance, triangles = closest_triangles(
-            *nodes, limit, slack=np.where(self.are_balls, 0.0, _RESOLUTION * self.size), guess=self.closest.T
+        count, margin = len(time), a.margin + b.margin
+        limit = np.full(count, np.inf) if limit is None else limit + margin
+        found = DeepestVertices.unknown(np.full(count, -np.inf))
+        rows = np.flatnonzero(self.is_touching)
+        if len(rows):
+            found.assign(rows, deepest_vertices(a[rows], b[rows], np.maximum(-limit[rows], 0.0)))
+        normal, value = found.normal, -found.depth
+        rows = np.flatnonzero((found.nodes[:, 0] < 0) & (~self.is_touching | (limit > 0)))
+        if len(rows):
+            # What comes to the front of a one-sided triangle may be behind it because of rounding.
+            first, second = (each.two_sided(self.is_touching) for each in moving_nodes((a, a), (b, b)))
+            slack = np.where(self.are_balls, 0.0, _RESOLUTION * self.size)
+            distance, triangles = closest_triangles(first, second, limit, rows, slack, self.closest.T)
+            rows = rows[triangles[0, rows] >= 0]
+            value[rows], found.nodes[rows] = distance[rows], triangles[:, rows].T
+            self.closest[rows] = found.nodes[rows]
+            nearest = closest_points_of_nodes(first, second, rows, triangles[:, rows])
+            found.on_a[rows], found.on_b[rows], normal[rows] = nearest
+        rows, slope = np.flatnonzero(found.nodes[:, 0] >= 0), np.zeros(count)
+        velocity_a, velocity_b = (
+            velocities_of_points(start[rows], end[rows], now[rows], points[rows], found.nodes[rows, column])
+            for start, end, now, points, column in (
+                (self.a, self.a_end, a, found.on_a, 0),
+                (self.b, self.b_end, b, found.on_b, 1),
+            )
         )
-        value, slope = np.full(len(time), np.inf), np.zeros(len(time))
-        rows = np.flatnonzero(triangles[0] >= 0)
-        self.closest[rows] = triangles[:, rows].T
-        value[rows] = (distance - margin)[rows]
-        on_a, on_b, normal = closest_points_of_nodes(*nodes, rows, triangles[:, rows])
-        velocity = velocities_of_meshes(self.b[rows], self.b_end[rows], b[rows], on_b, triangles[1, rows])
-        velocity -= velocities_of_meshes(self.a[rows], self.a_end[rows], a[rows], on_a, triangles[0, rows])
         growth = self.a_end.margin + self.b_end.margin - self.a.margin - self.b.margin
-        slope[rows] = dot(velocity, normal) - growth[rows]
-        return Tangents(time, value, slope)
+        slope[rows] = dot(velocity_b - velocity_a, normal[rows]) - growth[rows]
+        return Tangents(time, np.where(found.nodes[:, 0] >= 0, value - margin, np.inf), slope)
 
 
 def _overlap_throughout(moving: _MovingPairs) -> Floats:

@@ -115,6 +115,15 @@ class MeshBvh:
         leaves = np.flatnonzero(self.nodes.child_count == 0)
         return leaves[np.argsort(self.nodes.first_triangle[leaves])]
 
+    @cached_property
+    def triangle_of_vertex(self) -> Ints:
+        """One triangle (v,) of each vertex in the order of the tree; 0 for a vertex without any."""
+        if self.rest is not None:
+            return self.rest.triangle_of_vertex
+        triangle = np.zeros(self.vertex_count, dtype=np.int64)
+        triangle[self.triangles] = np.arange(len(self.triangles))[:, None]
+        return triangle
+
     def fit(self) -> tuple[Ints, FittedNodes]:
         """Fit nodes: all of a rigid mesh of few triangles, else the large ones. Returns these nodes.
 

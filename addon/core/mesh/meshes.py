@@ -31,7 +31,7 @@ from ..numeric.arrays import (
     transform_vectors,
 )
 from ..numeric.batch import Batched, common_batch
-from ..numeric.floating_point import largest_singular_value, smallest_singular_value
+from ..numeric.floating_point import singular_value_range
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Aabb, Sphere
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
@@ -126,8 +126,7 @@ class Meshes(Batched):
         spheres = [each.sphere for each in kinds]
         center = np.array([sphere[0] for sphere in spheres]).reshape(-1, 3)[which].reshape(*self.shape, 3)
         radius = np.array([sphere[1] for sphere in spheres], np.float64)[which].reshape(self.shape)
-        stretch = largest_singular_value(self.matrix[..., :3, :3])
-        return transform_points(self.matrix, center), radius * stretch + self.margin
+        return transform_points(self.matrix, center), radius * self.stretches[1] + self.margin
 
     @property
     def center(self) -> Floats:
@@ -169,9 +168,19 @@ class Meshes(Batched):
         """
         kinds, which = self._kinds()
         radius = np.array([each.inner_radius for each in kinds], np.float64)[which].reshape(self.shape)
-        linear = self.matrix[..., :3, :3]
-        scale = np.where(radius > 0, smallest_singular_value(linear), largest_singular_value(linear))
-        return np.asarray(radius * scale)
+        return np.asarray(radius * np.where(radius > 0, *self.stretches))
+
+    @property
+    def stretches(self) -> tuple[Floats, Floats]:
+        """Factors (...) by which matrices lengthen vectors at least, and at most, as far as is certain."""
+        kept: tuple[Floats, Floats, Floats] | None = self.__dict__.get("_stretches")
+        # Meshes that were selected from these have their attributes, but other matrices.
+        if kept is None or kept[0] is not self.matrix:
+            kept = self.__dict__["_stretches"] = (
+                self.matrix,
+                *singular_value_range(self.matrix[..., :3, :3]),
+            )
+        return kept[1:]
 
     def _kinds(self) -> tuple[list[MeshBvh], Ints]:
         """Return the distinct trees, and which of them each mesh (m,) has."""
@@ -317,10 +326,12 @@ class MovingNodes(NamedTuple):
         """Return the motion from end to start."""
         return MovingNodes(self.pool, self.end, self.start)
 
-    def two_sided(self) -> MovingNodes:
-        """Return the motion with all triangles two-sided."""
-        none = np.zeros(len(self.start.root), dtype=bool)
-        return MovingNodes(self.pool, *(each.replaced(one_sided=none) for each in self[1:]))
+    def two_sided(self, are_chosen: Bools | bool = True) -> MovingNodes:
+        """Return the motion with all triangles of chosen meshes (m,) two-sided."""
+        one_sided = self.start.one_sided & ~np.asarray(are_chosen)
+        start = self.start.replaced(one_sided=one_sided)
+        end = start if self.end is self.start else self.end.replaced(one_sided=one_sided)
+        return MovingNodes(self.pool, start, end)
 
     def at_once(self, nodes: PosedNodes, row: Ints, node: Ints) -> tuple[Floats, Floats]:
         """Centers (n, 3) and radii (n,) of nodes (n,) of meshes in rows (n,), at one time."""
@@ -484,12 +495,13 @@ def moving_nodes(a: tuple[Meshes, Meshes], b: tuple[Meshes, Meshes]) -> tuple[Mo
             continue
         root, tree, vertex = pool.roots[kind], pool.trees[kind], pool.vertices[kind]
         linear = np.ascontiguousarray(meshes.matrix[:, :3, :3])
-        stretch = np.asarray(largest_singular_value(linear))
         sides = one_sided[kind], one_sided[kind]
         if one_sided.any():
             # At the end as at the start.
             sides = sides[0], posed[-1].is_mirrored if place % 2 else sides[0] & (np.linalg.det(linear) < 0)
-        posed.append(PosedNodes(root, tree, vertex, linear, meshes.matrix[:, :3, 3], stretch, *sides))
+        posed.append(
+            PosedNodes(root, tree, vertex, linear, meshes.matrix[:, :3, 3], meshes.stretches[1], *sides)
+        )
     return MovingNodes(pool, posed[0], posed[1]), MovingNodes(pool, posed[2], posed[3])
 
 
@@ -542,7 +554,18 @@ def _transformed(nodes: PosedNodes, row: Ints, points: Floats) -> Floats:
     return transform_vectors(nodes.linear[row], points) + nodes.offset[row]
 
 
-def velocities_of_meshes(
+def velocities_of_meshes(start: Meshes, end: Meshes, now: Meshes, point: Floats) -> Floats:
+    """Compute the velocities (m, 3) of points (m, 3) on meshes now (m,): see `velocities_of_points`.
+
+    Those on balls move outward as these grow.
+    """
+    velocity, growth = velocities_of_points(start, end, now, point), end.margin - start.margin
+    if growth.any():
+        velocity += np.where(now.are_balls, growth, 0.0)[:, None] * normalized(point - now.center)
+    return velocity
+
+
+def velocities_of_points(
     start: Meshes, end: Meshes, now: Meshes, point: Floats, node: Ints | None = None
 ) -> Floats:
     """Compute the velocities (m, 3) of points (m, 3) of meshes now (m,), in lengths per interval.
@@ -568,10 +591,6 @@ def velocities_of_meshes(
         # Parts of the corners that add up to the point.
         parts = np.linalg.pinv(np.vstack([corners.T, np.ones(3)])) @ np.append(point[row], 1.0)
         velocity[row] = parts @ (last - first)
-    growth = end.margin - start.margin
-    if growth.any():
-        outward = normalized(point - now.center)
-        velocity += np.where(now.are_balls, growth, 0.0)[:, None] * outward
     return velocity
 
 
@@ -621,18 +640,23 @@ def points_within_boxes(
     counts = np.array([len(each) for each in points])
     row = np.arange(len(which)).repeat(counts[which])
     every = np.concatenate(points)[concatenated_ranges(_starts(counts)[which], counts[which])]
-    return points_within(a, b, row, every)
+    place, world, local = points_within(a, b, row, every)
+    return row[place], world, local
 
 
 def points_within(a: Meshes, b: Meshes, row: Ints, points: Floats) -> tuple[Ints, Floats, Floats]:
-    """Select points (k, 3) of the first meshes in rows (k,), before matrices: see `points_within_boxes`."""
+    """Select points (k, 3) of the first meshes in rows (k,), before matrices: see `points_within_boxes`.
+
+    Returns place : (n,) int64. Of those selected.
+    """
     world, box = transform_points(a.matrix[row], points), b.aabb()
     is_within = ((world >= box.min[row]) & (world <= box.max[row])).all(axis=-1)
     # A flat image of a mesh has nothing inside.
     is_within &= (np.linalg.matrix_rank(b.matrix[:, :3, :3]) == 3)[row]
-    row, world = row[is_within], world[is_within]
-    local = np.linalg.solve(b.matrix[row, :3, :3], (world - b.matrix[row, :3, 3])[..., None])[..., 0]
-    return row, world, local
+    place = np.flatnonzero(is_within)
+    row, world = row[place], world[place]
+    local = np.linalg.solve(b.matrix[row, :3, :3], (world - b.matrix[row, :3, 3])[..., None])
+    return place, world, np.asarray(local[..., 0], np.float64)
 
 
 def are_points_inside(meshes: Meshes, row: Ints, points: Floats) -> Bools:

@@ -44,10 +44,11 @@ def largest_singular_value(linear: Floats) -> Floats:
     return np.asarray(singular * (1 + GAP_ROUNDING))
 
 
-def smallest_singular_value(linear: Floats) -> Floats:
-    """Smallest singular values (...) of matrices (..., 3, 3). Conservative: rounded down, >= 0."""
+def singular_value_range(linear: Floats) -> tuple[Floats, Floats]:
+    """Smallest and largest singular values (...) of matrices (..., 3, 3). Conservative, and none negative."""
     singular = np.linalg.svd(linear, compute_uv=False)
-    return np.asarray(np.maximum(singular[..., 2] - singular[..., 0] * GAP_ROUNDING, 0.0))
+    least, largest = singular[..., 2], singular[..., 0]
+    return np.maximum(least - largest * GAP_ROUNDING, 0.0), np.asarray(largest * (1 + GAP_ROUNDING))
 
 
 class Exact(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core import TriangleMesh
-from addon.core.distance.mesh_depth import depths_of_meshes, separations_by_depth
+from addon.core.distance.mesh_depth import deepest_vertices, separations_by_depth
 from addon.core.mesh.meshes import Meshes
 from addon.core.shapes.primitives import closest_on_triangle, triangles_from_corners
 from tests.core import meshes
@@ -29,7 +29,9 @@ def depth(a: np.ndarray, b: np.ndarray, offset: object, known: float = 0.0) -> f
     poses = np.tile(np.eye(4), (2, 1, 1, 1))
     poses[1, 0, :3, 3] = offset
     first, second = (TriangleMesh(triangles_from_corners(corners)) for corners in (a, b))
-    return float(depths_of_meshes(Meshes(first, poses[0]), Meshes(second, poses[1]), np.array([known]))[0])
+    return float(
+        deepest_vertices(Meshes(first, poses[0]), Meshes(second, poses[1]), np.array([known])).depth[0]
+    )
 
 
 def brute_force(a: np.ndarray, b: np.ndarray) -> float:
@@ -50,7 +52,7 @@ def test_depth_is_that_of_the_deepest_vertex(a, b):
     first, second = BODIES[a], BODIES[b]
     count = times(6, 3, full=30)
     poses = [meshes.random_poses(count, spread, seed) for spread, seed in ((0.4, 1), (0.4, 2))]
-    found = depths_of_meshes(posed(first, poses[0]), posed(second, poses[1]), np.zeros(count))
+    found = deepest_vertices(posed(first, poses[0]), posed(second, poses[1]), np.zeros(count)).depth
     corners = first.posed(poses[0]), second.posed(poses[1])
     truth = np.array([brute_force(one, other) for one, other in zip(*corners, strict=True)])
     assert (found <= truth * (1 + 1e-9)).all()
@@ -63,7 +65,7 @@ def test_depths_under_scales_and_shear_are_in_the_world():
     poses = np.tile(np.eye(4), (2, 8, 1, 1))
     poses[..., :3, :3] = rng.normal(size=(2, 8, 3, 3))
     poses[..., :3, 3] = rng.normal(size=(2, 8, 3)) * 0.2
-    found = depths_of_meshes(posed(first, poses[0]), posed(second, poses[1]), np.zeros(8))
+    found = deepest_vertices(posed(first, poses[0]), posed(second, poses[1]), np.zeros(8)).depth
     corners = first.posed(poses[0]), second.posed(poses[1])
     truth = np.array([brute_force(one, other) for one, other in zip(*corners, strict=True)])
     np.testing.assert_allclose(found, truth, rtol=0, atol=RESOLUTION * 4)
@@ -95,8 +97,8 @@ def test_open_meshes_have_no_depth():
 def test_flat_image_of_a_mesh_has_no_inside():
     first, second = FAMILIES["ball"], FAMILIES["box"]
     flat = np.diag([1.0, 1.0, 0.0, 1.0])[None]
-    assert depths_of_meshes(posed(second, np.eye(4)[None]), posed(first, flat), np.zeros(1)) > 0
-    assert depths_of_meshes(posed(first, flat), posed(first, flat), np.zeros(1)) == 0
+    assert deepest_vertices(posed(second, np.eye(4)[None]), posed(first, flat), np.zeros(1)).depth > 0
+    assert deepest_vertices(posed(first, flat), posed(first, flat), np.zeros(1)).depth == 0
 
 
 def test_known_depth_is_the_least():
@@ -106,7 +108,7 @@ def test_known_depth_is_the_least():
 
 def test_no_meshes_have_no_depths():
     none = Meshes(FAMILIES["ball"].mesh, np.empty((0, 4, 4)))
-    assert depths_of_meshes(none, none, np.zeros(0)).shape == (0,)
+    assert deepest_vertices(none, none, np.zeros(0)).depth.shape == (0,)
 
 
 def test_separation_is_the_distance_or_minus_the_depth():
