@@ -47,7 +47,7 @@ _HALVINGS = 4
 """Samples between two of which the least one has to be."""
 _SMOOTH = 0.125
 """Part of the path of both meshes by which they may be deeper than in the middle, if they do not move far."""
-_FAST, _SAMPLES_OF_FAST = 0.25, 9
+_FAST, _SAMPLES_OF_FAST, _SAMPLES_OF_SLOW = 0.25, 9, 3
 """Part of a pair's size that it moves while in contact, above which so many samples are taken first."""
 _RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3
 """Parts of a pair's size: of one sample, separations that are less by this need not be found, and of a pair
@@ -160,12 +160,17 @@ def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Fl
     duration, least_time = moving.end - moving.begin, moving.begin.copy()
     least = np.full(len(path), np.inf)
     # In the middle they are as near as at any time, but for half of the path; in smooth contact, for less.
-    is_fast = moving.is_touching & ~moving.are_balls & (moving.moves() * duration > _FAST * moving.size)
+    have_depth = moving.is_touching & (moving.a.have_inside | moving.b.have_inside)
+    is_fast = have_depth & ~moving.are_balls & (moving.moves() * duration > _FAST * moving.size)
     reach = path * duration * np.where(moving.is_touching & ~is_fast, _SMOOTH, 0.5)
     best = moving.tangents_at((moving.begin + moving.end) / 2, cutoff + reach)
-    fast = np.flatnonzero(is_fast)
-    if len(fast):
-        best.assign(fast, _best_of_many(moving.take(fast), best.take(fast)))
+    # Where edges alone cross in the middle, a corner may be inside for a short time.
+    are_many = is_fast | (have_depth & (best.slope == 0))
+    samples = np.where(are_many, _SAMPLES_OF_FAST, np.where(have_depth, _SAMPLES_OF_SLOW, 1))
+    for count in (_SAMPLES_OF_SLOW, _SAMPLES_OF_FAST):
+        many = np.flatnonzero((samples == count) & (is_fast | (best.value < np.inf)))
+        if len(many):
+            best.assign(many, _best_of_many(moving.take(many), best.take(many), count))
     # As far as the slope there shows, they come nearer than the cutoff.
     rows = np.flatnonzero(
         best.value - np.where(is_fast, np.inf, _FALL * np.abs(best.slope) * duration) < cutoff
@@ -174,29 +179,29 @@ def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Fl
     if not len(rows):
         return least, least_time
     moving, best = moving.take(rows), best.take(rows)
-    step = duration[rows] / np.where(is_fast[rows], _SAMPLES_OF_FAST - 1, 2)
+    step = duration[rows] / np.maximum(samples[rows] - 1, 2)
     step = np.where(best.slope > 0, -step, step)
     nearer = moving.tangents_at(np.clip(best.time + step, moving.begin, moving.end))
     for _ in range(_HALVINGS):
         # What falls toward higher values has a minimum before them.
-        between = np.flatnonzero((nearer.slope * best.slope > 0) & (nearer.value > best.value))
+        is_higher = (nearer.value > best.value) & (best.slope != 0)
+        between = np.flatnonzero(is_higher & (nearer.slope * best.slope >= 0))
         if not len(between):
             break
         middle = (nearer.time + best.time)[between] / 2
         nearer.assign(between, moving.take(between).tangents_at(middle))
     columns = zip(best, nearer, strict=True)
-    samples = Tangents(*(np.where(step > 0, (x, y), (y, x)) for x, y in columns))
-    least[rows], least_time[rows] = minimum_by_tangents(moving, samples)
+    around = Tangents(*(np.where(step > 0, (x, y), (y, x)) for x, y in columns))
+    least[rows], least_time[rows] = minimum_by_tangents(moving, around)
     return least, least_time
 
 
-def _best_of_many(moving: _MovingPairs, middle: Tangents) -> Tangents:
-    """Find the least of many samples of pairs (m,) that move far, of which that in the middle is known."""
-    best, half = middle.take(np.arange(len(middle.time))), _SAMPLES_OF_FAST // 2
-    times = np.linspace(moving.begin, moving.end, _SAMPLES_OF_FAST)
-    for number in np.delete(np.arange(_SAMPLES_OF_FAST), half).tolist():
+def _best_of_many(moving: _MovingPairs, middle: Tangents, count: int) -> Tangents:
+    """Find the least of an odd number of samples of pairs (m,), of which that in the middle is known."""
+    best, times = middle.take(np.arange(len(middle.time))), np.linspace(moving.begin, moving.end, count)
+    for time in np.delete(times, count // 2, axis=0):
         # Where another sample is less, it does not matter by how much.
-        found = moving.tangents_at(times[number], best.value)
+        found = moving.tangents_at(time, best.value)
         is_less = np.flatnonzero(found.value < best.value)
         best.assign(is_less, found.take(is_less))
     return best
@@ -270,7 +275,9 @@ class _MovingPairs(Table):
             self.closest[rows] = found.nodes[rows]
             nearest = closest_points_of_nodes(first, second, rows, triangles[:, rows])
             found.on_a[rows], found.on_b[rows], normal[rows] = nearest
-        rows, slope = np.flatnonzero(found.nodes[:, 0] >= 0), np.zeros(count)
+        # Where edges alone cross, the depth does not change.
+        is_crossing = self.is_touching & (found.depth <= 0) & ~self.are_balls
+        rows, slope = np.flatnonzero((found.nodes[:, 0] >= 0) & ~is_crossing), np.zeros(count)
         velocity_a, velocity_b = (
             velocities_of_points(start[rows], end[rows], now[rows], points[rows], found.nodes[rows, column])
             for start, end, now, points, column in (

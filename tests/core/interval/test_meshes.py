@@ -11,6 +11,7 @@ from addon.core.interval.pair_motion import IntervalContacts, PairMotion
 from addon.core.mesh.mesh_bvh import MeshBvh
 from addon.core.mesh.meshes import Meshes
 from tests.core import scenes
+from tests.core.distance.test_mesh_depth import brute_force as depth_by_vertices
 from tests.core.mesh.solids import FAMILIES, Body, bodies_overlap, box, distances, octahedron, shell, straight
 from tests.core.motions import rotation_about
 from tests.tiers import times
@@ -219,6 +220,30 @@ def test_least_separation_is_that_of_the_nearest_samples():
                 least >= samples[row].distance(np.clip(time + np.linspace(-0.01, 0.01, 9), 0, 1)).min() - 1e-9
             )
     assert near > 0
+
+
+@pytest.mark.parametrize("speed", [0.1, 0.4])
+@pytest.mark.parametrize("names", [("ball", "box"), ("box", "plank"), ("pieces", "egg")], ids=" and ".join)
+def test_depth_of_contacts_is_that_of_many_samples(names, speed):
+    a, b = (FAMILIES[name] for name in names)
+    count, size = times(16, 6, full=60), min(a.reach, b.reach)
+    motion = random_motion(np.random.default_rng(8), count, 0.5)
+    for begin in (0, 2):
+        motion[begin + 1] = motion[begin] + (motion[begin + 1] - motion[begin]) * speed
+    pairs, samples = shapes_of(a, b, motion), [Sampled(a, b, motion, row) for row in range(count)]
+    contacts = interval_contacts_of_meshes(pairs, 0.0, np.zeros(count))
+    rows = np.flatnonzero(~np.isnan(contacts.enter))
+    found = with_minimum_separation(pairs, contacts, rows, np.full(count, np.inf), np.arange(count))
+    deepest = 0.0
+    for row in rows:
+        moments = np.linspace(contacts.enter[row], contacts.leave[row], 17)
+        poses = samples[row].poses(np.append(moments, found.least_time[row]))
+        depths = [depth_by_vertices(*each) for each in zip(a.posed(poses[0]), b.posed(poses[1]), strict=True)]
+        # At its time it is as deep, and at others not much deeper.
+        assert -found.least[row] == pytest.approx(depths[-1], abs=2e-3 * size)
+        assert -found.least[row] >= max(depths) - 0.03 * size
+        deepest = max(deepest, *depths)
+    assert deepest > 0.1 * size
 
 
 # --- known times -----------------------------------------------------------------------------------------
