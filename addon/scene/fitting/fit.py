@@ -334,9 +334,9 @@ def per_point(values: Floats, counts: Ints) -> Floats:
 def extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[np.float32]:
     """Return those of points (k, 3) that may be extreme along an axis under a linear map (3, 3).
 
-    All of them where there are few, or where single precision does not reach.
+    All of them where single precision does not reach.
     """
-    if len(points) < MANY_VERTICES or points.dtype != np.float32:
+    if points.dtype != np.float32:
         return points
     coordinates = np.ascontiguousarray(points.T)
     if not linear[_OFF_DIAGONAL].any():

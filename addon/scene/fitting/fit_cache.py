@@ -32,6 +32,7 @@ from ..settings import AXIAL_SHAPES, SHAPE_KINDS, DrawnShape, FitSettings
 from ..subjects.reader import SubjectGeometry
 from .fit import (
     LEAF_POINTS_AT_ONCE,
+    MANY_VERTICES,
     POINTS_AT_ONCE,
     PartVertices,
     boxes_along,
@@ -487,7 +488,10 @@ class WorldBoxes(FitCache):
 
     def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
         subjects, points, linear = vertices
-        chosen = list(map(extreme_candidates, points, linear))
+        chosen = [
+            extreme_candidates(*each) if len(each[0]) >= MANY_VERTICES else each[0]
+            for each in zip(points, linear, strict=True)
+        ]
         low, high = np.full((2, len(subjects), 3), np.nan)
         for batch in in_batches([k for k, each in enumerate(chosen) if len(each)], lambda k: len(chosen[k])):
             world = transformed_points([chosen[k] for k in batch], linear[batch])
@@ -495,7 +499,9 @@ class WorldBoxes(FitCache):
             low[batch], high[batch] = np.minimum.reduceat(world, starts), np.maximum.reduceat(world, starts)
         # A vertex with a coordinate that is not finite makes a side of the box so.
         is_finite = (np.isfinite(low) & np.isfinite(high)).all(axis=1)
-        boxes = grown_by_point_radii(Aabb.unchecked(low, high), linear, self._radii[subjects])
+        boxes, radii = Aabb.unchecked(low, high), self._radii[subjects]
+        if radii.any():
+            boxes = grown_by_point_radii(boxes, linear, radii)
         self._columns.put(subjects[is_finite], boxes[is_finite])
         for row in np.flatnonzero(~is_finite).tolist():
             not_finite = NonFiniteGeometryError("points: not all are finite")

@@ -70,7 +70,13 @@ def fit_many(
         if kinds is not None:
             return [(np.arange(count), *fit_repeated(sources[0], *kinds, shapes))], {}
         points, settings = _Points.of(sources), sources[0].geometry.fit
-        pairs = [_finished(*_fit(shape, points, settings), points.frames, settings) for shape in shapes]
+        pairs = [_fit(shape, points, settings) for shape in shapes]
+        if (
+            settings.padding
+            or points.frames.radii.any()
+            or any(each is None for pair in pairs for each in pair)
+        ):
+            pairs = [_finished(*pair, points.frames, settings) for pair in pairs]
         local, world = (tuple(pair[k] for pair in pairs) for k in (0, 1))
         return [(np.arange(count), local, world)], {}
     except CollisionBoundsError as error:

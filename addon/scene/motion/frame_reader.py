@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import bpy
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.progress import run_to_end
 from ..blender.animated import Simulations, may_deform
 from ..blender.frames import ObjectReader
 from ..blender.instances import (
@@ -19,6 +21,7 @@ from ..blender.instances import (
     full_name_of,
     instances_at,
     meshes_at,
+    read_instance_table,
 )
 from ..blender.mesh_data import Geometry, MeshFaces, triangle_indices, vertex_positions
 from ..blender.object_settings import (
@@ -171,14 +174,21 @@ class FrameReader(SubjectReader):
         self.animated_paddings: dict[int, str] = {}
         self.unknown_keys: set[InstanceKey] = set()
         self.instance_counts: dict[tuple[str, str], int] = {}
-        self._reader = InstanceReader(lambda item: _Nature.of(item, settings))
+        self._reader: InstanceReader[_Nature] | None = None
         self._current: _CurrentInstances | None = None
         self.shared: list[SubjectGeometry] = []
         self._objects = ObjectReader(self.uids)
 
     def _read_instances(self, depsgraph: bpy.types.Depsgraph) -> _CurrentInstances:
         """Read all instances, and find the subjects that they are."""
-        table, last = self._reader.read(depsgraph), self._current
+        describe, last = partial(_Nature.of, settings=self._settings), self._current
+        if self._reader is None and (self.needs_walk or last is not None):
+            self._reader = InstanceReader(describe)
+        if self._reader is None:
+            # As a rule they are never read again.
+            table = run_to_end(read_instance_table(depsgraph, describe))
+        else:
+            table = self._reader.read(depsgraph)
         if last is not None and table.kind_of is last.table.kind_of:
             self._current = last._replace(table=table, unknown=last.unknown[:0])
             return self._current
@@ -199,12 +209,21 @@ class FrameReader(SubjectReader):
                 names = kind.key[:2]
                 self.instance_counts[names] = self.instance_counts.get(names, 0) + int(count)
         rows = np.flatnonzero(subject_of >= 0)
-        for row in rows.tolist():
-            self._classify(int(subject_of[row]), table.kinds[table.kind_of[row]].details)
-        for row, item in instances_at(depsgraph, table, assembled.tolist()):
+        pairs = list(zip(rows.tolist(), subject_of[rows].tolist(), strict=True))
+        for row in assembled.tolist():
+            pairs += [(row, index) for index in self.assembled_of.get(table.key_of(row), ())]
+        for row, index in pairs:
+            nature: _Nature = table.kinds[table.kind_of[row]].details
+            if nature.is_converted:
+                # Geometry nodes made this mesh, of hair for example: only the dependency graph has it.
+                self.is_walked[index] = self.needs_walk = True
+            if index in self.merged:
+                continue
+            self.may_deform[index], self.modifiers[index] = nature.may_deform, nature.modifiers
+            if nature.padding_of is not None:
+                self.animated_paddings[index] = nature.padding_of
+        for _, item in instances_at(depsgraph, table, assembled.tolist()):
             indices = self.assembled_of.get(item.key, [])
-            for index in indices:
-                self._classify(index, table.kinds[table.kind_of[row]].details)
             self._read_faces(indices, item.instance.object)
             self._find_part_rows(indices, item.instance.object)
         for shared, item in meshes_at(depsgraph, table, rows[self.may_deform[subject_of[rows]]]):
@@ -225,7 +244,7 @@ class FrameReader(SubjectReader):
 
     def forget_instances(self) -> None:
         """Free what was read of the instances; they are read again when they are needed."""
-        self._reader, self._current = InstanceReader(lambda item: _Nature.of(item, self._settings)), None
+        self._reader = self._current = None
 
     def include(self, late: Sequence[FrameReader]) -> dict[int, SubjectGeometry]:
         """Take over how subjects may change that appear later, and return their geometry at that time."""
@@ -244,17 +263,6 @@ class FrameReader(SubjectReader):
                 if old in other.animated_paddings:
                     self.animated_paddings[index] = other.animated_paddings[old]
         return geometries
-
-    def _classify(self, index: int, nature: _Nature) -> None:
-        """Determine how a subject may change that instances of this nature are, or are members of."""
-        if nature.is_converted:
-            # Geometry nodes made this mesh, of hair for example: only the dependency graph has it.
-            self.is_walked[index] = self.needs_walk = True
-        if index in self.merged:
-            return
-        self.may_deform[index], self.modifiers[index] = nature.may_deform, nature.modifiers
-        if nature.padding_of is not None:
-            self.animated_paddings[index] = nature.padding_of
 
     def _read_faces(self, indices: Sequence[int], evaluated: bpy.types.Object) -> None:
         """Read the faces of those subjects of one mesh that may deform and need triangles."""

@@ -55,7 +55,7 @@ class CurvePoses:
     is_known : (n,) bool. Subjects whose matrices and visibility follow from curves.
     skins : Shapes of those of them whose vertices follow from curves of bones; None if there are none.
     is_skinned : (n,) bool. These subjects.
-    transforms : Of all objects that were read.
+    transforms, jumps : Of all objects that were read.
     rows : (n,) int64. The object of each subject among these, -1 for none.
     visibility : Of these objects.
     """
@@ -65,7 +65,7 @@ class CurvePoses:
     ) -> None:
         """Take the curves of those subjects that may be known, as `read_curve_poses` reads them."""
         self.transforms = curves.transforms()
-        self._jumps = Jumps(self.transforms)
+        self.jumps = Jumps(self.transforms)
         # World matrices (t, m, 4, 4) of all objects at the last times (t,) that were queried together.
         self._grid_times: Floats = np.empty(0)
         self._grid: Singles = np.empty((0, 0, 4, 4), dtype=np.float32)
@@ -99,27 +99,12 @@ class CurvePoses:
         if self.skins is not None:
             self.skins.keep(self.is_known)
 
-    def follow_cuts(self, times: Floats) -> Generator[None, None, None]:
-        """Drop subjects of which Blender may cut faces in another way at increasing times (t,), in frames."""
-        if self.skins is not None:
-            self.is_known[(yield from self.skins.following_cuts(times))] = False
-            self.skins.keep(self.is_known)
-
     @property
     def is_switched(self) -> Bools:
         """Mask (n,) of known subjects that may appear or disappear."""
         mask = self.is_known.copy()
         mask[mask] = self.visibility.is_switched[self.rows[mask]]
         return mask
-
-    def chords(self, subjects: Ints, begin: Floats, end: Floats) -> TransformChords:
-        """Matrices of known subjects (m,) at both ends of intervals, and bounds in between."""
-        return transform_chords(self.transforms, self.rows[subjects], begin, end)
-
-    def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:
-        """First time (m,) after `begin` (m,) at which known subjects (m,) jump; inf for none."""
-        jumps = self._jumps.next_after(self.rows[subjects], begin)
-        return jumps if self.skins is None else np.minimum(jumps, self.skins.next_jumps(subjects, begin))
 
     def matrices(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""
@@ -131,12 +116,6 @@ class CurvePoses:
             self._grid_times, self._grid = distinct, self.transforms.world_matrices(rounded_times(distinct))
         places = np.searchsorted(self._grid_times, times)
         return self._grid[places, self.rows[subjects]].astype(np.float64)
-
-    def limits(self, times: Floats, subjects: Ints, is_before: bool = False) -> Floats:
-        """Return `matrices`, and near jumps their limits: from earlier times, or from later ones."""
-        matrices = self.matrices(times, subjects)
-        self._jumps.put_limits(matrices, self.rows[subjects], times, is_before)
-        return matrices
 
 
 def read_curve_poses(
@@ -200,7 +179,9 @@ class KnownShapes:
         """
         self._poses = poses
         kind = SHAPE_KINDS[shape]
-        self._bound_surface, self._farthest = _bound_of_surface(kind), kind.farthest
+        self._farthest = kind.farthest
+        # None for boxes that are fitted.
+        self._bound_surface = None if kind.fitted_as is Aabb else _bound_of_surface(kind)
         transforms, is_skinned = poses.transforms, poses.is_skinned
         self._only_moves = poses.is_known & ~is_skinned & only_moves(transforms)[poses.rows]
         is_known = poses.is_known & is_eligible & fits.is_fitted
@@ -214,7 +195,7 @@ class KnownShapes:
         # Where numbers are too large for a scan, samples are without a subject, and say so.
         known, ends = np.flatnonzero(is_known), np.broadcast_to(np.array(span)[:, None], (2, len(is_known)))
         if span[0] < span[1]:
-            chords = poses.chords(known, *ends[:, known])
+            chords = transform_chords(transforms, poses.rows[known], *ends[:, known])
             far = np.maximum(np.abs(chords.begin), np.abs(chords.end)).max(axis=(1, 2)) + chords.offset
             # Not a number compares as False.
             is_known[known[~(far + chords.linear <= MAX_COORDINATE)]] = False
@@ -237,10 +218,10 @@ class KnownShapes:
 
     def at(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
         """See `Motion`."""
-        subjects = self._owner_of_part[shapes]
-        matrices = self._poses.limits(times, subjects, is_before)
-        skins = self._poses.skins
-        bent = None if skins is None else skins.shapes(subjects, times, is_before)
+        subjects, poses = self._owner_of_part[shapes], self._poses
+        matrices = poses.matrices(times, subjects)
+        poses.jumps.put_limits(matrices, poses.rows[subjects], times, is_before)
+        bent = None if poses.skins is None else poses.skins.shapes(subjects, times, is_before)
         return self._fit_of_part.shapes_at(shapes, matrices, bent)[0]
 
     def are_present(self, shapes: Ints, times: Floats) -> Bools:
@@ -263,7 +244,8 @@ class KnownShapes:
         )
         if len(turning):
             turned = subjects[turning]
-            chords, reach = poses.chords(turned, begin[turning], end[turning]), self._reach[turned]
+            span, reach = (begin[turning], end[turning]), self._reach[turned]
+            chords = transform_chords(poses.transforms, poses.rows[turned], *span)
             if self._bound_surface is None:
                 linear = chords.begin[:, :3, :3], chords.end[:, :3, :3]
                 assert isinstance(self._fit_of_part, WorldBoxes), "others have surfaces with a bound"
@@ -280,7 +262,10 @@ class KnownShapes:
 
     def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """See `Motion`."""
-        jumps = self._poses.next_jumps(self._owner_of_part[shapes], begin)
+        subjects, poses = self._owner_of_part[shapes], self._poses
+        jumps = poses.jumps.next_after(poses.rows[subjects], begin)
+        if poses.skins is not None:
+            jumps = np.minimum(jumps, poses.skins.next_jumps(subjects, begin))
         return np.where(jumps < end, jumps, np.inf)
 
     def turning(self, subjects: Ints, times: Floats) -> Ints:
@@ -327,14 +312,12 @@ def _bound_axes(points: Floats, chords: TransformChords, reach: Floats) -> Float
     return np.asarray(np.fmin(_bound_axis(points, chords, reach), points + largest * reach * chords.arc))
 
 
-def _bound_of_surface(shape: ShapeKind) -> Callable[[Floats, TransformChords, Floats], Floats] | None:
-    """Find the bound of the deviation of surfaces; None for boxes that are fitted.
+def _bound_of_surface(shape: ShapeKind) -> Callable[[Floats, TransformChords, Floats], Floats]:
+    """Find the bound of the deviation of surfaces that are moved.
 
     Raises TypeError for any other shape, because its surface may deviate in another way.
     """
     kind = shape.fitted_as
-    if kind is Aabb:
-        return None
     if kind in (Sphere, Meshes):  # no axes turn: its deviation is that of points
         return lambda points, _chords, _reach: points
     if kind is not None and shape.farthest < np.inf:

@@ -262,7 +262,10 @@ class PoseSources:
             # None of Blender's objects may be used after a yield.
             del scene, items, depsgraph, shapes
             yield
-        yield from curves.follow_cuts(np.array(times))
+        if curves.skins is not None:
+            # Blender may cut their faces in another way at other times.
+            curves.is_known[(yield from curves.skins.following_cuts(np.array(times)))] = False
+            curves.skins.keep(curves.is_known)
         return curves, shown
 
     def _choose_private(self, is_known: Bools, shown: Sequence[_Shown]) -> Generator[None, None, None]:

@@ -118,12 +118,10 @@ class SceneMotion:
                 unfitted[row] = source._replace(matrices=matrices)
         self._unfitted = unfitted
         self.arrived: set[InstanceKey] = set()
-        may_be_owner = instance_owner_filter(scene, selection)
-        self.may_have_late_instances = any(
-            isinstance(block, bpy.types.Object)
-            and may_have_instances(block.original)
-            and may_be_owner(full_name_of(block.original))
-            for block in depsgraph.ids
+        items = (block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object))
+        owners = [full_name_of(item) for item in items if may_have_instances(item)]
+        self.may_have_late_instances = bool(owners) and any(
+            map(instance_owner_filter(scene, selection), owners)
         )
         reader.needs_walk |= self.may_have_late_instances
         self.skips.known |= reader.unknown_keys
@@ -133,7 +131,7 @@ class SceneMotion:
         self._reset()
 
     def _reset(self) -> None:
-        """Create an empty fit cache for the shape, and what depends on it."""
+        """Make room for the fits of all subjects, or for their meshes, and drop what was sampled."""
         count = len(self._all)
         self.last: Reading | None = None
         self._fit_errors: Errors = {}
@@ -155,7 +153,27 @@ class SceneMotion:
         # The frame with which the next one is compared.
         self._compared: Reading | None = None
         self._samples: list[Sample] = []
-        self._fits = self._new_fits()
+        settings = [self._settings] * count
+        for index, source in self._unfitted.items():
+            settings[index] = source.fit
+        is_mesh = self.obstacles.mask | (self.shape == "mesh")
+        parts: list[PartVertices] | None = None
+        if self.shape in SHAPES_OF_PARTS:
+            parts = [NO_PARTS] * count
+            for index, source in self._unfitted.items():
+                if not is_mesh[index]:
+                    parts[index] = part_vertices(self.shape, source, self.reader.of_triangle.get(index))
+        if self.shape == "mesh" or is_mesh.any():
+            deforms = self.reader.may_deform.copy()
+            deforms[list(self.reader.merged)] = True
+            meshes = MeshFits(settings, deforms, self.obstacles)
+            for index, source in self._unfitted.items():
+                if is_mesh[index] and self.reader.subjects[index].override is None:
+                    meshes.set_triangles(index, source.points, source.triangles, None)
+            is_any = self.shape != "mesh"
+            self._fits: FitCache = BallFits(self.shape, settings, parts, meshes) if is_any else meshes
+        else:
+            self._fits = new_fits(count, self.shape, settings, parts)
         owners = self._fits.owners
         # Of a frame: as many as it has shapes, more if they take long.
         self._cost = float(max(len(owners), 1))
@@ -164,31 +182,6 @@ class SceneMotion:
             if self.reader.may_deform[index]:
                 self._fits.lines[index] = Line(ALONG_BONE)
         self._fits.in_own_frames = self._in_own_frames
-
-    def _new_fits(self) -> FitCache:
-        """Make room for the fits of all subjects, or for their meshes."""
-        count = len(self._all)
-        settings = [self._settings] * count
-        for index, source in self._unfitted.items():
-            settings[index] = source.fit
-        is_mesh = self.obstacles.mask | (self.shape == "mesh")
-        deforms = self.reader.may_deform.copy()
-        deforms[list(self.reader.merged)] = True
-        meshes = MeshFits(settings, deforms, self.obstacles)
-        for index, source in self._unfitted.items():
-            if is_mesh[index] and self.reader.subjects[index].override is None:
-                meshes.set_triangles(index, source.points, source.triangles, None)
-        if self.shape == "mesh":
-            return meshes
-        parts: list[PartVertices] | None = None
-        if self.shape in SHAPES_OF_PARTS:
-            parts = [NO_PARTS] * count
-            for index, source in self._unfitted.items():
-                if not is_mesh[index]:
-                    parts[index] = part_vertices(self.shape, source, self.reader.of_triangle.get(index))
-        if is_mesh.any():
-            return BallFits(self.shape, settings, parts, meshes)
-        return new_fits(count, self.shape, settings, parts)
 
     def with_shape(self, shape: ShapeName, in_own_frames: bool = False) -> SceneMotion:
         """Motion of the same subjects with a shape that needs no triangles, before anything is fitted.
@@ -250,8 +243,10 @@ class SceneMotion:
         """
         every, curves = np.array(times), self.sources.curves
         if curves is not None and self.refinable.all():
-            known = curves.visibility.switches(curves.rows[curves.is_known])
-            switches = np.union1d(known, self.sources.sampled_switches)
+            switches = np.unique(self.sources.sampled_switches)
+            if curves.visibility.is_switched.any():
+                known = curves.visibility.switches(curves.rows[curves.is_known])
+                switches = np.union1d(known, switches)
             for switch in switches[(switches > every[0]) & (switches < every[-1])].tolist():
                 position = int(np.searchsorted(every, switch))
                 if every[position] - switch > NEAR_KEY and switch - every[position - 1] > NEAR_KEY:
@@ -324,7 +319,7 @@ class SceneMotion:
     def log_absences(self, times: Sequence[float]) -> None:
         """Note which subjects are absent at any of increasing times (t,), if nothing will be sampled."""
         curves = self.sources.curves
-        if curves is None or not self.is_certain:
+        if curves is None or not (self.is_certain and curves.visibility.is_switched.any()):
             return
         subjects = np.intersect1d(np.flatnonzero(curves.is_switched), self._fits.owners)
         every = np.array(times)

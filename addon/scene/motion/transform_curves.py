@@ -28,7 +28,7 @@ from ...core.curves.transforms import (
     SCALE,
     Transforms,
 )
-from ...core.numeric.arrays import Floats, Singles
+from ...core.numeric.arrays import Bools, Floats, Singles
 from ..blender.animated import BONE_CONSTRAINTS, BONE_TRANSFORMS, INSTANCING, REST_BONES, VISIBILITY, changing
 from ..blender.instances import are_names_readable
 from .channels import (
@@ -233,10 +233,10 @@ class TransformCurves:
         self._read.add(uid)
         # In case of a circle of parents the object is unknown until all of them are.
         self._unknown.add(uid)
-        if _is_moved_by_others(item) or not (parent is None or self._add(parent, found)):
-            return False
         # Another object may give this one its location.
         source: Any = _source_of_location(item)
+        if source is None or not (parent is None or self._add(parent, found)):
+            return False
         channels = channels_of_object(item)
         of_source = channels if source == item else channels_of_object(source)
         if channels is None or of_source is None:
@@ -270,9 +270,11 @@ class TransformCurves:
         """Append objects and bones after their parents, as far as what animates them is known."""
         curves = [curve for each in found for _, curve in each.channels]
         known = known_keys(curves, times)
-        is_identity = are_identities(
-            [None if curve.driver is None else keys for curve, keys in zip(curves, known, strict=True)]
-        )
+        is_identity: Bools = np.zeros(len(curves), dtype=bool)
+        if any(curve.driver is not None for curve in curves):
+            is_identity = are_identities(
+                [None if curve.driver is None else keys for curve, keys in zip(curves, known, strict=True)]
+            )
         read = (
             keys if curve.driver is None else frame_driver(curve, keys, is_map)
             for curve, keys, is_map in zip(curves, known, is_identity.tolist(), strict=True)
@@ -341,27 +343,23 @@ def read_visibility(objects: Sequence[bpy.types.Object], times: tuple[float, flo
     return Visibility([source if source is not None and is_switch(source) else None for source in hidden_by])
 
 
-def _is_moved_by_others(item: bpy.types.Object) -> bool:
-    """Return whether something else than an object's channels and its parent may move it."""
+def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:
+    """Return the object whose channels give an object its location; None if more may move it than channels.
+
+    The object itself without constraints, or the target of one that copies the location.
+    """
     parent: Any = item.parent
     is_child_of_tail = True
     if item.parent_type == "BONE":
         bones = parent.data.bones if parent is not None and parent.type == "ARMATURE" else {}
         is_child_of_tail = item.parent_bone in bones and not bones[item.parent_bone].use_relative_parent
-    return bool(
-        _source_of_location(item) is None
-        or item.rigid_body is not None
+    if (
+        item.rigid_body is not None
         or item.rigid_body_constraint is not None
         or (parent is not None and (item.parent_type not in ("OBJECT", "BONE") or parent.type == "CURVE"))
         or not is_child_of_tail
-    )
-
-
-def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:
-    """Return the object whose channels give an object its location; None if a constraint changes more.
-
-    The object itself without constraints, or the target of one that copies the location.
-    """
+    ):
+        return None
     constraints: list[Any] = [constraint for constraint in item.constraints if not constraint.mute]
     if not constraints:
         return item
@@ -376,5 +374,5 @@ def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:
         return None
     # With parents, a location in the world is not that of the channels.
     is_alone = item.parent is None and target.parent is None
-    is_free = all(other.mute for other in target.constraints) and not _is_moved_by_others(target)
+    is_free = all(other.mute for other in target.constraints) and _source_of_location(target) is not None
     return target if is_alone and is_free else None
