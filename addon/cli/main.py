@@ -50,9 +50,10 @@ class ProgressLine:
     written : What is done when the text of a result is written, from 0 to 1.
     """
 
-    def __init__(self, stream: TextIO | None, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start at the current time of `clock`, which returns seconds; without a stream nothing is shown."""
-        self._stream = stream
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start at the current time of `clock`, which returns seconds."""
+        # None after the end of the line.
+        self._stream: TextIO | None = stream
         self._clock = clock
         self._started = self._next_update = clock()
         self._width = 0
@@ -100,8 +101,8 @@ class ProgressLine:
         self.written = begin + width
 
 
-def run_job(job: Generator[Progress, None, _Result], line: ProgressLine) -> _Result:
-    """Run a job to its end and return its result; its progress goes to `line`.
+def run_job(job: Generator[Progress, None, _Result], line: ProgressLine | None) -> _Result:
+    """Run a job to its end and return its result; its progress goes to `line`, if it is shown.
 
     Raises KeyboardInterrupt after Ctrl-C or SIGTERM, once the part of the job that is running has ended.
     """
@@ -112,7 +113,8 @@ def run_job(job: Generator[Progress, None, _Result], line: ProgressLine) -> _Res
     with contextlib.ExitStack() as stack:
         # No window shows the file before the job has ended, so private scenes stay for all steps.
         stack.enter_context(keeping_open())
-        stack.callback(line.clear)
+        if line is not None:
+            stack.callback(line.clear)
         stack.callback(job.close)
         signals = stack.enter_context(process.recorded_signals())
         try:
@@ -120,7 +122,7 @@ def run_job(job: Generator[Progress, None, _Result], line: ProgressLine) -> _Res
                 progress = next(job)
                 phase = "" if progress.phase == "frames" else progress.phase
                 place = f" while {phase}" if phase else f" at frame {progress.time:g}"
-                if not signals:
+                if line is not None and not signals:
                     line.show(progress.share, progress.time, phase)
         except StopIteration as stop:
             results.append(stop.value)
@@ -165,7 +167,7 @@ def write_result(
     known: Collection[formats.InputWarning],
     options: argparse.Namespace,
     out: TextIO,
-    progress: ProgressLine,
+    progress: ProgressLine | None,
     baseline: dict[str, Any] | None = None,
 ) -> formats.Comparison | None:
     """Write the document of a result to the output file, if there is one, and the table to `out`.
@@ -205,7 +207,7 @@ def write_output(
     table: Iterable[str],
     options: argparse.Namespace,
     out: TextIO,
-    progress: ProgressLine,
+    progress: ProgressLine | None = None,
     part_count: int = 1,
 ) -> None:
     """Write a text to the output file, if there is one, and a table to `out`.
@@ -215,15 +217,17 @@ def write_output(
     part_count : About how many parts the text and the table have.
     """
     with contextlib.ExitStack() as output_file:
-        output_file.callback(progress.clear)
+        if progress is not None:
+            output_file.callback(progress.clear)
         if options.output == "-":
             table = text
         elif options.output is not None:
-            text = progress.shown(text, part_count, 1.0 if options.quiet else 0.5, None)
+            if progress is not None:
+                text = progress.shown(text, part_count, 1.0 if options.quiet else 0.5, None)
             output_file.enter_context(formats.replaced_after(Path(options.output), text))
             table = itertools.chain(table, [f"\nWritten: {single_line(options.output)}\n"])
         if options.output == "-" or not options.quiet:
-            out.writelines(progress.shown(table, part_count, 1.0, out))
+            out.writelines(table if progress is None else progress.shown(table, part_count, 1.0, out))
         # The file is unchanged if standard output is full, or after Ctrl-C.
         process.finish_output(out)
         process.ignore_late_signals()
@@ -269,9 +273,10 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     from ..scene.jobs.bounds import BOUNDS_SHARE, bounds_in_parts
 
     settings = _settings(BoundsSettings(), scene, options, frame=frame)
-    line = ProgressLine(None if options.quiet or not sys.stderr.isatty() else sys.stderr)
+    line = None if options.quiet or not sys.stderr.isatty() else ProgressLine(sys.stderr)
     result = run_job(bounds_in_parts(scene, settings), line)
-    line.written = 0.0 if settings.envelope or settings.tracks else BOUNDS_SHARE
+    if line is not None:
+        line.written = 0.0 if settings.envelope or settings.tracks else BOUNDS_SHARE
     write_result(result, warnings, options, out, line)
     return DONE
 
@@ -300,7 +305,7 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     elif not can_be_shared and (share is None or not share[0]):
         # The first of the shares is the whole scan.
         job = find_contacts(scene, settings, shares=shares)
-    line = ProgressLine(None if options.quiet or not sys.stderr.isatty() else sys.stderr)
+    line = None if options.quiet or not sys.stderr.isatty() else ProgressLine(sys.stderr)
     result = None if job is None else run_job(job, line)
     if result is None:
         return DONE if options.share_exit_code is None else int(options.share_exit_code)
@@ -372,7 +377,7 @@ def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
     check = check_colliders(scene, _settings(ColliderCheckSettings(), scene, options))
     document = check.document(name_of(scene))
     text, table = [formats.dumps(document)], [collider_check_table(document)]
-    write_output(text, table, options, out, ProgressLine(None))
+    write_output(text, table, options, out)
     return PROBLEMS_FOUND if document["problems"] else DONE
 
 
@@ -417,7 +422,8 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[formats.InputWa
     """
     if options.output not in (None, "-"):
         formats.require_writable(Path(options.output))
-    process.create_session_folder_parent()
+    if "bpy" not in sys.modules:
+        process.create_session_folder_parent()
     try:
         import bpy
     except ImportError as error:
@@ -473,8 +479,9 @@ def _settings(settings: _Settings, scene: Any, options: argparse.Namespace, **mo
     """Return settings with the options; in --objects, the objects below an armature or empty stand for it."""
     from ..scene.subjects.selection import patterns_with_objects_below
 
-    objects = patterns_with_objects_below(scene, options.objects)
-    return with_options(settings, {**options.given, "objects": objects, **more})
+    if options.objects:
+        more["objects"] = patterns_with_objects_below(scene, options.objects)
+    return with_options(settings, options.given | more)
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace, TextIO], int]] = {

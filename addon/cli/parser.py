@@ -153,7 +153,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
             (Path(output), f"is the name of a scene file; choose a name that ends in {_KNOWN_SUFFIXES}"),
             (Path(target), f"is a link to the scene file {target}; choose another name"),
         ):
-            if has_scene_suffix(path) and path.suffix.lower() not in written:
+            if path.suffix.lower() not in written and has_scene_suffix(path):
                 raise UsageError(f"{output}: {problem}")
     if options.command in ("bounds", "contacts"):
         _complete_output_options(options)

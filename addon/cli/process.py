@@ -210,11 +210,11 @@ _parents: list[str] = []
 
 
 def create_session_folder_parent() -> None:
-    """Let bpy as a module create its folder in a folder that is known before.
+    """Let bpy as a module create its folder in a folder that is known before, if it is not imported yet.
 
     A signal can end the process while bpy is imported, before it has the name of its folder.
     """
-    if "bpy" not in sys.modules and not _parents:
+    if not _parents:
         with contextlib.suppress(OSError):  # Blender has a folder for this case
             _parents.append(tempfile.mkdtemp(prefix="collision_bounds_"))
             os.environ["TEMP" if sys.platform == "win32" else "TMPDIR"] = _parents[0]

@@ -13,7 +13,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.cli.main import ProgressLine, run_job
+from addon.cli.main import run_job
 from addon.cli.process import recorded_signals
 from addon.core import Progress
 from tests.cli.command_line import SCRIPT, run
@@ -287,4 +287,4 @@ def test_request_in_last_part_of_scan_is_not_lost():
         return "result"
 
     with pytest.raises(KeyboardInterrupt, match="stopped by Ctrl-C at frame 7, nothing was written"):
-        run_job(job(), ProgressLine(None))
+        run_job(job(), None)

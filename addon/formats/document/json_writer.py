@@ -127,8 +127,6 @@ def _has_scalars(value: list[Any]) -> bool:
     return not any(isinstance(item, (dict, list)) for item in value)
 
 
-_Digits: TypeAlias = "NDArray[np.uint32] | NDArray[np.uint64]"
-
 _TOO_LARGE = 1e15
 """From here on, fifteen digits leave none for decimals."""
 _LEAST_WITHOUT_EXPONENT = 1e-4
@@ -171,7 +169,18 @@ def _joined_numbers(values: Floats, decimals: int, counts: Ints) -> bytes:
 
 def _characters(numbers: Floats, is_last: Bools, decimals: int, separators: list[str]) -> bytes:
     """Text of numbers (n,), followed by `separators` in turns; a line break follows each last number."""
-    whole, fraction, is_plain = _digits(numbers, decimals)
+    size, grid = np.abs(numbers), 10.0**decimals
+    with np.errstate(over="ignore"):
+        steps = np.rint(size * grid)
+    # A quotient of two whole numbers is rounded to nearest, as is a number that is read from those digits.
+    is_plain = (steps < _TOO_LARGE) & (steps / grid == size)
+    is_plain &= (size >= _LEAST_WITHOUT_EXPONENT) | (size == 0)
+    digits = np.where(is_plain, steps, 0.0).astype(np.uint64)
+    whole: NDArray[Any] = digits // np.uint64(10**decimals)
+    fraction = (digits - whole * np.uint64(10**decimals)).astype(np.uint32)
+    if whole.max(initial=0) < 2**32:
+        # Divisions of 32-bit numbers take a third of the time.
+        whole = whole.astype(np.uint32)
     width = len(str(whole.max()))
     if not is_plain.all():
         width = max(width, _LONGEST - 2 - decimals)
@@ -206,21 +215,6 @@ def _characters(numbers: Floats, is_last: Bools, decimals: int, separators: list
     cells[is_last, end] = ord("\n")
     is_used[is_last, end + 1 :] = False
     return bytes(cells[is_used])
-
-
-def _digits(numbers: Floats, decimals: int) -> tuple[_Digits, _Digits, Bools]:
-    """Digits (n,) before and after the point, and where the number has no others; 0 elsewhere."""
-    size, grid = np.abs(numbers), 10.0**decimals
-    with np.errstate(over="ignore"):
-        steps = np.rint(size * grid)
-    # A quotient of two whole numbers is rounded to nearest, as is a number that is read from those digits.
-    is_plain = (steps < _TOO_LARGE) & (steps / grid == size)
-    is_plain &= (size >= _LEAST_WITHOUT_EXPONENT) | (size == 0)
-    digits = np.where(is_plain, steps, 0.0).astype(np.uint64)
-    whole = digits // np.uint64(10**decimals)
-    fraction = (digits - whole * np.uint64(10**decimals)).astype(np.uint32)
-    # Divisions of 32-bit numbers take a third of the time.
-    return whole.astype(np.uint32) if whole.max(initial=0) < 2**32 else whole, fraction, is_plain
 
 
 _OMITTED = "%.0s"

@@ -67,30 +67,25 @@ _NAME = r'\["(?:[^"\\]|\\.)*"\]'
 _BONE = r"pose\.bones" + _NAME
 
 
-def _switch(paths: str, unrelated: str = "") -> re.Pattern[str]:
-    """Pattern of data paths but for unrelated ones."""
-    return re.compile(f"(?!(?:{unrelated})$)(?:{paths})" if unrelated else paths, re.DOTALL)
-
-
-TRANSFORM = _switch(
-    ".*",
-    unrelated=f"{_BONE}.*|{_NAME}|(?:color|display_|lock_|hide_render|hide_select|pass_index).*"
-    "|show_(?!instancer).*",
+TRANSFORM = re.compile(
+    f"(?!(?:{_BONE}.*|{_NAME}|(?:color|display_|lock_|hide_render|hide_select|pass_index).*"
+    "|show_(?!instancer).*)$).*",
+    re.DOTALL,
 )
 """All of an object but what neither its matrix nor its visibility depends on. Bones do not move it."""
-BONE_TRANSFORMS = _switch(
-    rf"{_BONE}\..*", unrelated=rf"{_BONE}\.(?:bbone_|color|custom_shape|hide|ik_|lock_|select|use_custom).*"
+BONE_TRANSFORMS = re.compile(
+    rf"{_BONE}\.(?!(?:bbone_|color|custom_shape|hide|ik_|lock_|select|use_custom).*$).*", re.DOTALL
 )
 """All of bones but what their matrices do not depend on without constraints and segments."""
-BONE_CONSTRAINTS = _switch(rf"{_BONE}\.constraints\[.*")
+BONE_CONSTRAINTS = re.compile(rf"{_BONE}\.constraints\[.*", re.DOTALL)
 """Constraints of bones: muted or not, and how many bones they move."""
-VISIBILITY = _switch("hide_viewport")
-INSTANCING = _switch("instance_type|show_instancer_for_viewport")
+VISIBILITY = re.compile("hide_viewport")
+INSTANCING = re.compile("instance_type|show_instancer_for_viewport")
 """Whether an object shows instances, and is shown itself as well."""
-REST_BONES = _switch(".*")
+REST_BONES = re.compile(".*", re.DOTALL)
 """Rest position, inheritance and segments of bones, which of them deform, and anything else."""
-VERTICES = _switch(".*")
-SIMPLIFICATION = _switch(r"render\..*simplify.*")
+VERTICES = re.compile(".*", re.DOTALL)
+SIMPLIFICATION = re.compile(r"render\..*simplify.*", re.DOTALL)
 """How much less modifiers do in the whole scene. The settings of time cannot be animated."""
 
 

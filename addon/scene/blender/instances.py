@@ -126,8 +126,6 @@ def _objects_of_layer(layer: bpy.types.ViewLayer) -> set[bpy.types.Object]:
 def background_objects(depsgraph: bpy.types.Depsgraph) -> list[bpy.types.Object]:
     """Original objects of background scenes that the viewport shows, with a surface or instances with one."""
     scene = depsgraph.scene.background_set
-    if scene is None:
-        return []
     shown: set[bpy.types.Object] = set()
     scenes: list[bpy.types.Scene] = []
     while scene is not None and scene not in scenes:
@@ -213,7 +211,7 @@ class InstanceTable(Generic[_T]):
 
     def key_of(self, row: int) -> InstanceKey:
         kind = self.kinds[self.kind_of[row]]
-        return (*kind.key[:2], used_indices(self.indices[row]))
+        return (*kind.key[:2], used_indices(self.indices[row])) if kind.is_instance else kind.key
 
     def rows_with(self, keys: Collection[InstanceKey]) -> dict[int, InstanceKey]:
         """Return the rows that have one of several keys, increasing, with their keys."""

@@ -89,9 +89,10 @@ def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
                 text = f"needs the files of the cache of {name_of(owner)}"
                 found.append(InputWarning("missingFile", name_of(item), text))
     # The viewport shows their surfaces with the scene.
-    if names := [name_of(item) for item in background_objects(depsgraph)]:
+    background = depsgraph.scene.background_set
+    if background is not None and (names := [name_of(item) for item in background_objects(depsgraph)]):
         text = f"{pluralized(len(names), 'object')} of background scenes omitted ({min(names)})"
-        found.append(InputWarning("backgroundScene", name_of(depsgraph.scene.background_set), text))
+        found.append(InputWarning("backgroundScene", name_of(background), text))
     if bpy.app.autoexec_fail:
         found += blocked_drivers(depsgraph)
         # Texts that should be run when the file is opened.

@@ -85,15 +85,7 @@ def _update_members(settings: PropertyGroup, _context: Context) -> None:
 _OF_OBJECTS: dict[str, Any] = {"options": set(), "override": _OVERRIDABLE, "update": _update_object}
 
 
-def _option(name: str, description: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "description": description, **_OF_OBJECTS, **more}
-
-
 _DECLARED = options_of(FitSettings()) | options_of(Selection())
-
-
-def _declared(name: str, /, **changes: Any) -> Any:
-    return property_of(_DECLARED[name], **_OF_OBJECTS | changes)
 
 
 class COLLISION_BOUNDS_PG_ignored_object(PropertyGroup):
@@ -112,20 +104,27 @@ class _Dimensions:
     """Properties of a custom shape of any kind."""
 
     center: FloatVectorProperty(
-        **_option("Center", "Center of the shape, in object space", subtype="TRANSLATION")
+        name="Center",
+        description="Center of the shape, in object space",
+        subtype="TRANSLATION",
+        **_OF_OBJECTS,
     )
     half_extents: FloatVectorProperty(
-        **_option(
-            "Half Size",
-            "Distances from the center of the box to its faces, along the object's own axes",
-            subtype="XYZ",
-            unit="LENGTH",
-            default=(1.0, 1.0, 1.0),
-            min=0.0,
-        )
+        name="Half Size",
+        description="Distances from the center of the box to its faces, along the object's own axes",
+        subtype="XYZ",
+        unit="LENGTH",
+        default=(1.0, 1.0, 1.0),
+        min=0.0,
+        **_OF_OBJECTS,
     )
     radius: FloatProperty(
-        **_option("Radius", "Radius of the sphere, in object space", subtype="DISTANCE", default=1.0, min=0.0)
+        name="Radius",
+        description="Radius of the sphere, in object space",
+        subtype="DISTANCE",
+        default=1.0,
+        min=0.0,
+        **_OF_OBJECTS,
     )
 
 
@@ -133,15 +132,14 @@ class COLLISION_BOUNDS_PG_custom_shape(PropertyGroup, _Dimensions):
     """One of the custom shapes of an object after the first one."""
 
     shape: EnumProperty(
-        **_option(
-            "Shape",
-            "Kind of the shape",
-            translation_context=CONTEXT,
-            items=(
-                ("box", "Box", "A box along the object's own axes", 0),
-                ("sphere", "Sphere", "A sphere", 1),
-            ),
-        )
+        name="Shape",
+        description="Kind of the shape",
+        translation_context=CONTEXT,
+        items=(
+            ("box", "Box", "A box along the object's own axes", 0),
+            ("sphere", "Sphere", "A sphere", 1),
+        ),
+        **_OF_OBJECTS,
     )
 
 
@@ -163,48 +161,51 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup, _Dimensions):
     )
 
     use_object_settings: BoolProperty(
-        **_option("Object Settings", "Fit this object with its own settings instead of the scene's")
+        name="Object Settings",
+        description="Fit this object with its own settings instead of the scene's",
+        **_OF_OBJECTS,
     )
     bounds_for: EnumProperty(
-        **_option(
-            "Bounds For",
-            "Parts of the object to fit bounds to",
-            items=(
-                ("object", "Object", "Fit bounds to the whole object", 0),
-                (
-                    "loose_parts",
-                    "Each Loose Part",
-                    "Fit separate bounds to each connected part of the mesh",
-                    1,
-                ),
-                (
-                    "bones",
-                    "Each Bone",
-                    "Fit separate bounds to the vertices of each deform bone, along the axes of the bone. "
-                    "A vertex belongs to the bone with its largest weight, see Bone Weight",
-                    2,
-                ),
+        name="Bounds For",
+        description="Parts of the object to fit bounds to",
+        items=(
+            ("object", "Object", "Fit bounds to the whole object", 0),
+            (
+                "loose_parts",
+                "Each Loose Part",
+                "Fit separate bounds to each connected part of the mesh",
+                1,
             ),
-        )
+            (
+                "bones",
+                "Each Bone",
+                "Fit separate bounds to the vertices of each deform bone, along the axes of the bone. "
+                "A vertex belongs to the bone with its largest weight, see Bone Weight",
+                2,
+            ),
+        ),
+        **_OF_OBJECTS,
     )
-    bone_weight: _declared("bone_weight")
-    bone_frames: _declared("bone_frames", translation_context=CONTEXT)
-    padding: _declared("padding", options={"ANIMATABLE"})
-    modifiers: _declared("modifiers")
-    axes: _declared("box_axes", description="Axes of this object's box during collision checks")
-    depth: _declared("depth")
+    bone_weight: property_of(_DECLARED["bone_weight"], **_OF_OBJECTS)
+    bone_frames: property_of(_DECLARED["bone_frames"], **_OF_OBJECTS | {"translation_context": CONTEXT})
+    padding: property_of(_DECLARED["padding"], **_OF_OBJECTS | {"options": {"ANIMATABLE"}})
+    modifiers: property_of(_DECLARED["modifiers"], **_OF_OBJECTS)
+    axes: property_of(
+        _DECLARED["box_axes"],
+        **_OF_OBJECTS | {"description": "Axes of this object's box during collision checks"},
+    )
+    depth: property_of(_DECLARED["depth"], **_OF_OBJECTS)
 
     override: EnumProperty(
-        **_option(
-            "Shape",
-            "Custom shape that replaces the mesh",
-            translation_context=CONTEXT,
-            items=(
-                ("none", "Fitted", "Fit the bounds to the vertices", 0),
-                ("box", "Box", "Enclose a custom box", 1),
-                ("sphere", "Sphere", "Enclose a custom sphere", 2),
-            ),
-        )
+        name="Shape",
+        description="Custom shape that replaces the mesh",
+        translation_context=CONTEXT,
+        items=(
+            ("none", "Fitted", "Fit the bounds to the vertices", 0),
+            ("box", "Box", "Enclose a custom box", 1),
+            ("sphere", "Sphere", "Enclose a custom sphere", 2),
+        ),
+        **_OF_OBJECTS,
     )
     more_shapes: CollectionProperty(
         type=COLLISION_BOUNDS_PG_custom_shape,
@@ -214,39 +215,36 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup, _Dimensions):
     )
 
     response: EnumProperty(
-        **_option(
-            "Response",
-            "What engines do when something meets the collider of this object",
-            items=(
-                ("solid", "Solid", "Other objects cannot pass", 0),
-                ("trigger", "Trigger", "Overlaps are reported, but other objects can pass", 1),
-                ("none", "None", "The object has no collider in exported files", 2),
-            ),
-        )
+        name="Response",
+        description="What engines do when something meets the collider of this object",
+        items=(
+            ("solid", "Solid", "Other objects cannot pass", 0),
+            ("trigger", "Trigger", "Overlaps are reported, but other objects can pass", 1),
+            ("none", "None", "The object has no collider in exported files", 2),
+        ),
+        **_OF_OBJECTS,
     )
     collision_group: IntProperty(
-        **_option(
-            "Group",
-            "Collision group of this object. Two objects collide if each has the group of the other in "
-            "its mask",
-            default=1,
-            min=1,
-            max=COLLISION_GROUPS,
-        )
+        name="Group",
+        description="Collision group of this object. Two objects collide if each has the group of the other "
+        "in its mask",
+        default=1,
+        min=1,
+        max=COLLISION_GROUPS,
+        **_OF_OBJECTS,
     )
     collision_mask: BoolVectorProperty(
-        **_option(
-            "Mask",
-            "Collision groups that this object collides with, the first one at the top left",
-            size=COLLISION_GROUPS,
-            default=(True,) * COLLISION_GROUPS,
-            subtype="LAYER",
-        )
+        name="Mask",
+        description="Collision groups that this object collides with, the first one at the top left",
+        size=COLLISION_GROUPS,
+        default=(True,) * COLLISION_GROUPS,
+        subtype="LAYER",
+        **_OF_OBJECTS,
     )
     physics_material: StringProperty(
-        **_option(
-            "Physics Material", "Name of the physics material in the engine. Empty: the default of the engine"
-        )
+        name="Physics Material",
+        description="Name of the physics material in the engine. Empty: the default of the engine",
+        **_OF_OBJECTS,
     )
 
 

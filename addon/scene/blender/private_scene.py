@@ -18,7 +18,6 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ...core.messages import message
-from ...core.progress import converted
 from ..errors import SceneError
 from .frames import LAST_FRAME, go_to, may_lose_drivers, playhead, scene_by_uid
 from .parts.known_rows import HANDLERS
@@ -166,15 +165,17 @@ def without_private_scenes(
 ) -> Callable[_Arguments, Generator[_Yield, None, _Result]]:
     """Make a job one that removes private scenes before it yields."""
 
-    def after_step(value: _Yield) -> _Yield:
-        end_step()
-        return value
-
     @wraps(job)
     def run(*args: _Arguments.args, **options: _Arguments.kwargs) -> Generator[_Yield, None, _Result]:
         steps = job(*args, **options)
         try:
-            return (yield from converted(steps, after_step))
+            while True:
+                value = next(steps)
+                end_step()
+                yield value
+        except StopIteration as stop:
+            result: _Result = stop.value
+            return result
         finally:
             steps.close()
             end_step()

@@ -302,7 +302,8 @@ class FitCache:
         rows = subjects
         if self.has_parts:
             rows = concatenated_ranges(self._first[subjects], self._counts[subjects])
-        columns = self._columns.take(rows)
+        columns = copy(self._columns)
+        columns.fields = {name: values[rows] for name, values in columns.fields.items()}
         errors: Errors = {}
         if replaced is not None:
             differs[replaced.rows] = False
@@ -481,10 +482,6 @@ class WorldBoxes(FitCache):
     """Boxes of subjects along the world's axes: that of subject k is in row k; see `new_fits`."""
 
     _stacks: VertexStacks | None = None
-
-    def by_part(self) -> FitCache:
-        """See `FitCache`."""
-        return self
 
     def _fit(self, vertices: PosedVertices, errors: Errors, is_wanted: Bools | None) -> None:
         subjects, points, linear = vertices

@@ -5,7 +5,6 @@ with an axis.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -67,12 +66,6 @@ class FitColumns:
         }
         self.has_rotation = "rotation" in self.fields
         self._sizes = [name for name in self.fields if name not in (*PLACES, *_AT_REST)]
-
-    def take(self, rows: Rows) -> FitColumns:
-        """Copy the shapes at rows (k,)."""
-        result = copy(self)
-        result.fields = {name: values[rows] for name, values in self.fields.items()}
-        return result
 
     def put(self, rows: Rows, shape: Shape) -> None:
         """Replace the shapes at rows (k,) by a batch (k,)."""

@@ -104,7 +104,8 @@ def bounds_in_parts(
             result = replace(result, tracks=motion.tracks(result.ids, settings.shapes))
     known = {entry.name for entry in result.skipped if entry.reason == _never_there(times)}
     absent = [entry for entry in motion.skipped if entry.name not in known]
-    return replace(result.with_late_warnings(), skipped=(*result.skipped, *absent))
+    result = replace(result, skipped=(*result.skipped, *absent))
+    return result.with_late_warnings() if bpy.app.autoexec_fail else result
 
 
 def _bounds_at_frame(

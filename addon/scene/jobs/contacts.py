@@ -332,7 +332,7 @@ class ContactJob:
     def result(self, prepared: PreparedScan, report: ContactReport) -> Generator[Progress, None, Result]:
         """Make the result of a scan; partial if it was stopped."""
         times, motion = self.times, prepared.motion
-        result = prepared.bounds.with_late_warnings()
+        result = prepared.bounds.with_late_warnings() if bpy.app.autoexec_fail else prepared.bounds
         last = times[-1] if report.stopped_at is None else report.stopped_at
         if report.stopped_at is not None:
             result = replace(result, partial=Partial(times[-1]), time=replace(result.time, end=last))

@@ -152,7 +152,9 @@ def _compound(solid: _Solid) -> _Steps:
     margin = cut_rounding(piece.points, linear) if len(parts) > 1 else 0.0
     shapes: list[tuple[CompoundPart, CompoundPart]] = []
     for part in parts:
-        shapes.append((yield from _FITS_OF_PARTS[fit.part_shape](_Solid.of(part, solid.placed, margin))))
+        shapes.append(
+            (yield from _steps(_FITS_OF_PARTS[fit.part_shape], _Solid.of(part, solid.placed, margin)))
+        )
     return Compound(tuple(local for local, _ in shapes)), Compound(tuple(world for _, world in shapes))
 
 
@@ -175,28 +177,23 @@ def _sphere(solid: _Solid) -> tuple[Sphere, Sphere]:
     return solid.grown(sphere, Sphere(center, radius))
 
 
-def _at_once(fit: Callable[[_Solid], Any]) -> Callable[[_Solid], _Steps]:
-    """Make a fit that needs no hulls one of steps."""
-
-    def steps(solid: _Solid) -> _Steps:
-        yield from ()
-        both: tuple[DetailedShape, DetailedShape] = fit(solid)
-        return both
-
-    return steps
+def _steps(fit: Callable[[_Solid], Any], solid: _Solid) -> Generator[HullRequest, Ints | None, Any]:
+    """Fit a shape in steps, or at once if it needs no hulls."""
+    found = fit(solid)
+    return (yield from found) if isinstance(found, Generator) else found
 
 
-_FITS_OF_PARTS: dict[PartShape, Callable[[_Solid], Generator[HullRequest, Ints | None, Any]]] = {
+_FITS_OF_PARTS: dict[PartShape, Callable[[_Solid], Any]] = {
     "hull": _hull,
-    "box": _at_once(_box),
-    "sphere": _at_once(_sphere),
-    "capsule": _at_once(partial(_axial, "capsule")),
+    "box": _box,
+    "sphere": _sphere,
+    "capsule": partial(_axial, "capsule"),
 }
 
-_FITS: dict[BoundShape, Callable[[_Solid], _Steps]] = {
+_FITS: dict[BoundShape, Callable[[_Solid], Any]] = {
     "hull": _hull,
-    "spheres": _at_once(_tree),
-    **{name: _at_once(partial(_axial, name)) for name in AXIAL_SHAPES},
+    "spheres": _tree,
+    **{name: partial(_axial, name) for name in AXIAL_SHAPES},
     "compound": _compound,
 }
 """Fits by kind of shape, in the order in which a subject's shapes are listed."""
@@ -220,7 +217,7 @@ def detailed_shapes(
     both: list[tuple[DetailedShape, DetailedShape]] = []
     for name, fit in _FITS.items():
         if name in shapes:
-            both.append((yield from fit(solid)))
+            both.append((yield from _steps(fit, solid)))
     return tuple(local for local, _ in both), tuple(world for _, world in both)
 
 

@@ -179,7 +179,7 @@ class Result(DocumentContents):
 
     def with_accepted_pairs(self) -> Result:
         """Copy with the comments of the contacts that are accepted in the file."""
-        if self.scanned is None or not self.has_contacts:
+        if self.scanned is None or not len(self.scanned.report.contacts):
             return self
         comments = {frozenset((name, each.name)): each.comment for name, each in entries_of("accepted")}
         accepted: list[str | None] = []
@@ -241,8 +241,6 @@ class Result(DocumentContents):
 
     def with_late_warnings(self) -> Result:
         """Copy with the drivers that were first evaluated after `warnings` were found, and are blocked."""
-        if not bpy.app.autoexec_fail:
-            return self
         late = blocked_drivers(bpy.context.evaluated_depsgraph_get())
         return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *late))))
 
@@ -265,6 +263,7 @@ def result_of(
         # A merged collection has the default, whatever its members have.
         if not subject.members and subject.key[1] in by_name
     }
+    has_armature = any(item.type == "ARMATURE" for item in scene.objects)
     return Result(
         bounded,
         tuple(bounded.skipped),
@@ -280,7 +279,7 @@ def result_of(
         scale_length=meters_per_unit(scene),
         warnings=input_warnings(bpy.context.evaluated_depsgraph_get()),
         responses=responses,
-        armature_roots=armature_roots(scene, subjects),
+        armature_roots=armature_roots(scene, subjects) if has_armature else {},
     )
 
 

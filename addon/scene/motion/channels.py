@@ -145,12 +145,26 @@ def known_keys(curves: Sequence[bpy.types.FCurve], times: tuple[float, float]) -
     every: list[Any] = [curve.keyframe_points for curve in curves]
     starts = np.cumsum([0, *map(len, every)])
     spans = [slice(*ends) for ends in pairwise(starts.tolist())]
-    keys = _read_keys(every, spans, int(starts[-1]))
+    points = np.empty((3, starts[-1], 2), dtype=np.float32)
+    codes, settings = np.zeros((2, starts[-1]), dtype=np.int32), np.zeros((starts[-1], 3), dtype=np.float32)
+    # Each read takes a microsecond, and each operation on an array that is made for one curve another.
+    for items, span in zip(every, spans, strict=True):
+        items.foreach_get("interpolation", codes[0, span])
+        items.foreach_get("co", points[0, span].reshape(-1))
+        items.foreach_get("handle_left", points[1, span].reshape(-1))
+        items.foreach_get("handle_right", points[2, span].reshape(-1))
+    table, curve_of = _interpolation_table(), np.repeat(np.arange(len(every)), np.diff(starts))
+    for eased in np.unique(curve_of[table[codes[0], 0] >= EASED]).tolist():
+        every[eased].foreach_get("easing", codes[1, spans[eased]])
+        for column, name in enumerate(("back", "amplitude", "period")):
+            values = np.empty(len(every[eased]), dtype=np.float32)
+            every[eased].foreach_get(name, values)
+            settings[spans[eased], column] = values
+    keys = Keys(points[0], points[1], points[2], table[codes[0], codes[1]], settings)
     is_known = np.diff(starts) > 0
-    # Not a number compares as False.
-    is_small = np.abs(np.stack([keys.points, keys.left, keys.right])) <= _LARGEST
-    curve_of = np.repeat(np.arange(len(every)), np.diff(starts))
-    is_known[curve_of[(keys.interpolation < 0) | ~is_small.all(axis=(0, 2))]] = False
+    # Not a number compares as False. Interpolation is -1 where it is not known.
+    is_read = (keys.interpolation >= 0) & (np.abs(points) <= _LARGEST).all(axis=(0, 2))
+    is_known[curve_of[~is_read]] = False
     result: list[CurveKeys | None] = []
     for curve, span, known in zip(curves, spans, is_known.tolist(), strict=True):
         found = keys.take(span) if known else None
@@ -158,27 +172,6 @@ def known_keys(curves: Sequence[bpy.types.FCurve], times: tuple[float, float]) -
             found = _repeated(curve, found, times)
         result.append(None if found is None else CurveKeys(found, curve.extrapolation == "LINEAR"))
     return result
-
-
-def _read_keys(every: Sequence[Any], spans: Sequence[slice], count: int) -> Keys:
-    """Read the keys of curves (count,), each at its span; interpolation is -1 where it is not known."""
-    points = np.empty((3, count, 2), dtype=np.float32)
-    codes, settings = np.zeros((2, count), dtype=np.int32), np.zeros((count, 3), dtype=np.float32)
-    table = _interpolation_table()
-    # Each read takes a microsecond, and each operation on an array that is made for one curve another.
-    for keys, span in zip(every, spans, strict=True):
-        keys.foreach_get("interpolation", codes[0, span])
-        keys.foreach_get("co", points[0, span].reshape(-1))
-        keys.foreach_get("handle_left", points[1, span].reshape(-1))
-        keys.foreach_get("handle_right", points[2, span].reshape(-1))
-    curve_of = np.repeat(np.arange(len(every)), [span.stop - span.start for span in spans])
-    for eased in np.unique(curve_of[table[codes[0], 0] >= EASED]).tolist():
-        every[eased].foreach_get("easing", codes[1, spans[eased]])
-        for column, name in enumerate(("back", "amplitude", "period")):
-            values = np.empty(len(every[eased]), dtype=np.float32)
-            every[eased].foreach_get(name, values)
-            settings[spans[eased], column] = values
-    return Keys(points[0], points[1], points[2], table[codes[0], codes[1]], settings)
 
 
 def _repeated(curve: Any, keys: Keys, times: tuple[float, float]) -> Keys | None:

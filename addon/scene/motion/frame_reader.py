@@ -193,7 +193,7 @@ class FrameReader(SubjectReader):
             self._current = last._replace(table=table, unknown=last.unknown[:0])
             return self._current
         subject_of = self.subjects_of(table)
-        assembled = self.assembled_rows(table)
+        assembled = self.assembled_rows(table) if self.assembled else np.empty(0, dtype=np.int64)
         unknown = np.setdiff1d(np.flatnonzero(subject_of < 0), assembled)
         self._current = _CurrentInstances(table, subject_of, assembled, unknown)
         return self._current
@@ -232,7 +232,9 @@ class FrameReader(SubjectReader):
 
     def first_geometries(self) -> dict[int, SubjectGeometry]:
         """Return the geometry of each subject that was present at the first frame."""
-        geometries = {single.subject: single for each in self.shared for single in each.singles()}
+        geometries: dict[int, SubjectGeometry] = {}
+        for each in self.shared:
+            geometries.update(zip(each.subjects.tolist(), each.singles(), strict=True))
         for index in self.merged:
             if index in geometries and index in self.with_triangles:
                 self.faces[index] = MeshFaces(geometries[index].triangles, _NO_FACES)

@@ -206,7 +206,9 @@ class KnownShapes:
             _, errors = fits.shapes_at(small, poses.matrices(np.zeros(len(small)), small))
             is_known[list(errors)] = False
         reach, vertex_counts = fits.reach_and_counts()
-        self._owner_of_part, self._fit_of_part, self._reach = fits.owners, fits.by_part(), reach
+        self._owner_of_part, self._fit_of_part, self._reach = fits.owners, fits, reach
+        if not isinstance(fits, WorldBoxes):
+            self._fit_of_part = fits.by_part()
         self.is_certain: Bools = is_known[fits.owners]
         self.costs: Floats = np.ones(len(fits.owners))
         self.grain = np.full(len(fits.owners), KNOWN_SHORTEST)

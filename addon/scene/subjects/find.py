@@ -61,8 +61,6 @@ def armature_roots(scene: bpy.types.Scene, subjects: Iterable[Subject]) -> dict[
     Returns roots : Ids of the subjects by the name of the armature. Only armatures with several such
         subjects.
     """
-    if not any(item.type == "ARMATURE" for item in scene.objects):
-        return {}
     objects = {full_name_of(item): item for item in scene.objects}
     roots: dict[str, tuple[str, ...]] = {}
     for subject in subjects:
@@ -201,7 +199,9 @@ def find_subject_candidates(
     # Instances of one object are numbered in the order of their ids.
     numbers: dict[tuple[str, str], Iterator[int]] = defaultdict(count)
     rows = np.flatnonzero(is_alone[table.kind_of])
-    for row in table.sorted_rows(rows, np.zeros_like(rows)).tolist():
+    if table.indices.size:
+        rows = table.sorted_rows(rows, np.zeros_like(rows))
+    for row in rows.tolist():
         (subject, parts, of_merged), key = table.kinds[table.kind_of[row]].details, table.key_of(row)
         if of_merged is not None:
             merged[of_merged].append(key)
@@ -217,6 +217,8 @@ def find_subject_candidates(
         # The members' own settings do not count.
         members = tuple(sorted(keys))
         singles.append(Subject(members[0], "", name, "COLLECTION", None, members=members))
+    if not groups:
+        return singles, [], table
     group_of = group_of[table.kind_of]
     rows = np.flatnonzero(group_of >= 0)
     ends = np.cumsum(np.bincount(group_of[rows]))
@@ -418,7 +420,7 @@ def _without_bounds(
             yield full_name, name, HIDDEN
         elif item.type in UNSUPPORTED_REASONS:
             yield full_name, name, UNSUPPORTED_REASONS[item.type]
-    for item in background_objects(depsgraph):
+    for item in background_objects(depsgraph) if depsgraph.scene.background_set is not None else ():
         yield full_name_of(item), name_of(item), IN_BACKGROUND
     for owner, name, kind in table.without_surface:
         yield owner, name, UNSUPPORTED_REASONS[kind]

@@ -85,7 +85,8 @@ class SubjectGeometry(NamedTuple):
         return self._replace(subjects=self.subjects[rows], matrices=self.matrices[rows])
 
     def singles(self) -> Iterator[SubjectGeometry]:
-        yield from (self.taken(slice(row, row + 1)) for row in range(len(self.subjects)))
+        count = len(self.subjects)
+        yield from [self] if count == 1 else (self.taken(slice(row, row + 1)) for row in range(count))
 
 
 def read_vertices_of_fit(
@@ -183,20 +184,21 @@ class SubjectReader:
         group_of_kind = [self._names.get(kind.key[:2], -1) if kind.key[2] else -1 for kind in table.kinds]
         group = np.array([*group_of_kind, -1], dtype=np.int64)[table.kind_of]
         rows = np.flatnonzero(group >= 0)
-        rows = table.sorted_rows(rows, group[rows])
-        ids = table.indices[rows]
-        width = max(ids.shape[1], self._ids.shape[1])
-        ids, known = (
-            np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values=NO_INDEX)
-            for each in (ids, self._ids)
-        )
-        if np.array_equal(group[rows], self._group) and np.array_equal(ids, known):
-            found[rows] = self._subjects
-        elif len(rows):
-            pairs = (self._group, known), (group[rows], ids)
-            of_known, wanted = ([row.tobytes() for row in np.column_stack(pair)] for pair in pairs)
-            subject_of = dict(zip(of_known, self._subjects.tolist(), strict=True))
-            found[rows] = [subject_of.get(key, -1) for key in wanted]
+        if len(rows):
+            rows = table.sorted_rows(rows, group[rows])
+            ids = table.indices[rows]
+            width = max(ids.shape[1], self._ids.shape[1])
+            ids, known = (
+                np.pad(each, ((0, 0), (0, width - each.shape[1])), constant_values=NO_INDEX)
+                for each in (ids, self._ids)
+            )
+            if np.array_equal(group[rows], self._group) and np.array_equal(ids, known):
+                found[rows] = self._subjects
+            else:
+                pairs = (self._group, known), (group[rows], ids)
+                of_known, wanted = ([row.tobytes() for row in np.column_stack(pair)] for pair in pairs)
+                subject_of = dict(zip(of_known, self._subjects.tolist(), strict=True))
+                found[rows] = [subject_of.get(key, -1) for key in wanted]
         for row, key in table.rows_with(self._singles).items():
             found[row] = self._singles[key]
         return found
@@ -227,6 +229,8 @@ class SubjectReader:
                 needs_triangles = bool(wanted) and any(index in wanted for index in subjects.tolist())
                 radius, (points, triangles) = 0.0, read_vertices_of_fit(shown, fit, needs_triangles)
             yield SubjectGeometry(subjects, table.matrices(rows), points, radius, fit, triangles)
+        if not self.assembled:
+            return
         members: dict[int, list[_Vertices]] = defaultdict(list)
         for _, item in instances_at(depsgraph, table, self.assembled_rows(table).tolist()):
             indices = self.assembled_of[item.key]

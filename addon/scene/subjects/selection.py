@@ -202,11 +202,13 @@ def make_scan_settings(
     group_a = patterns.mask("group A", settings.group_a) if settings.group_a else None
     group_b = patterns.mask("group B", settings.group_b) if settings.group_b else None
     ignored = [pair for text in settings.ignored for pair in patterns.pairs(text)]
+    if in_file := entries_of("ignored"):
+        ignored += _ignored_in_file(subjects, in_file)
     # What each reason skips: pairs, and those of equal labels, which replace the labels before and skip their
     # pairs too.
     skips: list[tuple[SkippedPairs, _Pairs, Ints | None]] = [
         (SkippedPairs.GROUPS, (), None),
-        (SkippedPairs.IGNORED, [*ignored, *_ignored_in_file(subjects)], None),
+        (SkippedPairs.IGNORED, ignored, None),
     ]
     parts: Ints | None = None
     if settings.ignore_parents:
@@ -239,11 +241,8 @@ def make_scan_settings(
     return ScanPairs(scan, tested, {reason: number for reason, number in counts.items() if number})
 
 
-def _ignored_in_file(subjects: Sequence[Subject]) -> _Pairs:
+def _ignored_in_file(subjects: Sequence[Subject], pairs: Iterable[tuple[str, Any]]) -> _Pairs:
     """Pairs that are ignored by settings of their objects; of an instance, the object that creates it."""
-    pairs = entries_of("ignored")
-    if not pairs:
-        return
     members: dict[str, list[int]] = defaultdict(list)
     for index, subject in enumerate(subjects):
         members[subject.key[0]].append(index)

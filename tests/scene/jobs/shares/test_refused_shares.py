@@ -162,6 +162,7 @@ def test_progress_of_a_share_grows_to_its_end(tmp_path, monkeypatch, last):
     add_crossing()
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
     shown: list[float] = []
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     monkeypatch.setattr("addon.cli.main.ProgressLine.show", lambda _, done, *__: shown.append(done))
     words = (
         tmp_path / "a.blend",
