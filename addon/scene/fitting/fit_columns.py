@@ -93,7 +93,12 @@ class FitColumns:
             fields["axis"][rows] = normalized(transform_vectors(motions.linear, fields["axis"][rows]))
         if self.has_rotation:
             turned = matrix_products(motions.linear, fields["rotation"][rows]) / scale[:, None, None]
-            fields["rotation"][rows] = nearest_rotation(turned)
+            r = np.ascontiguousarray(turned.transpose(1, 2, 0))
+            # The nearest rotation, by Newton's method for the polar factor. Each step squares the error:
+            # 1e-4, then 1e-8, then below the rounding.
+            for _ in range(2):
+                r = 1.5 * r - 0.5 * np.einsum("ijn,jkn->ikn", np.einsum("ijn,kjn->ikn", r, r), r)
+            fields["rotation"][rows] = r.transpose(2, 0, 1)
         if self.kind is not Sphere:
             # What is perpendicular to an axis is not quite perpendicular to its image.
             reach = sum(size if size.ndim == 1 else length(size) for size in sizes.values())
@@ -139,15 +144,6 @@ def uniform_scale_and_residual(linear: Floats) -> tuple[Floats, Floats]:
     # Mirrored and singular maps are no rotations, so whatever they move is fitted again.
     is_proper = np.isfinite(residual) & (determinant > 0)
     return np.sqrt(squared), np.where(is_proper, residual, np.inf)
-
-
-def nearest_rotation(linear: Floats) -> Floats:
-    """Rotations nearest to maps (m, 3, 3) whose residual is below 1e-4 (Newton's method, polar factor)."""
-    r = np.ascontiguousarray(linear.transpose(1, 2, 0))
-    # Each step squares the error: 1e-4, then 1e-8, then below the rounding.
-    for _ in range(2):
-        r = 1.5 * r - 0.5 * np.einsum("ijn,jkn->ikn", np.einsum("ijn,kjn->ikn", r, r), r)
-    return r.transpose(2, 0, 1)
 
 
 def inverses_or_zeros(linear: Floats) -> Floats:

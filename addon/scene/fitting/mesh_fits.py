@@ -97,7 +97,12 @@ class MeshFits(FitCache):
         """
         points = geometry.points
         if subject not in self._triangles:
-            return _mesh_of_custom_shape(points.astype(np.float64))
+            # Of a custom shape: the box around its points, or a point.
+            corners = points.astype(np.float64)
+            if len(points) == 1:
+                return MeshBvh(corners, np.zeros((1, 3), dtype=np.int64))
+            hull = box_hull(corners.min(axis=0), corners.max(axis=0))
+            return MeshBvh(hull.vertices, hull.faces)
         triangles, used = self._triangles[subject]
         if not len(triangles):
             raise EmptyGeometryError("no faces")
@@ -135,7 +140,6 @@ class MeshFits(FitCache):
         return {subject: self._nodes[subject].first for subject in subjects.tolist()}
 
     def by_part(self) -> FitCache:
-        """See `FitCache`."""
         return self
 
     def of_owners(self, owners: Ints) -> MeshFits:
@@ -181,14 +185,12 @@ class BallFits(FitCache):
         triangles: NDArray[np.int32],
         faces: NDArray[np.int32] | None,
     ) -> None:
-        """See `FitCache`."""
         if self.is_mesh[subject]:
             self._meshes.set_triangles(subject, points, triangles, faces)
         else:
             super().set_triangles(subject, points, triangles, faces)
 
     def is_fitted_to(self, index: int, points: NDArray[np.float32]) -> bool:
-        """See `FitCache`."""
         if self.is_mesh[index]:
             return self._meshes.is_fitted_to(index, points)
         return super().is_fitted_to(index, points)
@@ -196,7 +198,6 @@ class BallFits(FitCache):
     def fit(
         self, subjects: Sequence[int], geometries: Sequence[Geometry], is_wanted: Bools | None = None
     ) -> Errors:
-        """See `FitCache`."""
         errors: Errors = {}
         for is_mesh in (False, True):
             rows = [row for row, subject in enumerate(subjects) if self.is_mesh[subject] == is_mesh]
@@ -209,7 +210,6 @@ class BallFits(FitCache):
     def shapes_at(
         self, subjects: Ints, matrices: Floats, replaced: Skins | None = None
     ) -> tuple[Shape, Errors]:
-        """See `FitCache`."""
         assert replaced is None, "spheres are not replaced"
         is_mesh = self.is_mesh[subjects]
         spheres, errors = super().shapes_at(subjects[~is_mesh], matrices[~is_mesh])
@@ -222,26 +222,15 @@ class BallFits(FitCache):
         return every[place], errors
 
     def by_part(self) -> FitCache:
-        """See `FitCache`."""
         result: Any = super().by_part()
         result._meshes, result.is_mesh = self._meshes.of_owners(self.owners), self.is_mesh[self.owners]
         return cast(FitCache, result)
 
     def restart(self, subjects: Any) -> None:
-        """See `FitCache`."""
         super().restart(subject for subject in subjects if not self.is_mesh[subject])
         self._meshes.restart(subject for subject in subjects if self.is_mesh[subject])
 
     def reach_and_counts(self) -> tuple[Floats, Ints]:
-        """See `FitCache`."""
         both = zip(super().reach_and_counts(), self._meshes.reach_and_counts(), strict=True)
         reach, counts = (np.where(self.is_mesh, of_mesh, of_ball) for of_ball, of_mesh in both)
         return reach, counts
-
-
-def _mesh_of_custom_shape(points: Floats) -> MeshBvh:
-    """Return the mesh of a custom shape: of the box around its points (k, 3), or a point."""
-    if len(points) == 1:
-        return MeshBvh(points, np.zeros((1, 3), dtype=np.int64))
-    hull = box_hull(points.min(axis=0), points.max(axis=0))
-    return MeshBvh(hull.vertices, hull.faces)

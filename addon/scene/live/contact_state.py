@@ -214,7 +214,11 @@ def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats
         return np.zeros(3)
     if rows.shape[1] > 1:
         if isinstance(a, Sphere) and isinstance(b, Sphere):
-            exits = _exits_of_spheres(_DIRECTIONS, a.center - b.center, a.radius + b.radius)
+            # The centers of the one leave spheres around those of the other, with the sums of the radii.
+            offset = a.center - b.center
+            along = _DIRECTIONS @ offset.T
+            inside = along**2 - (offset**2).sum(axis=1) + (a.radius + b.radius) ** 2
+            exits = np.where(inside >= 0, -along + np.sqrt(np.maximum(inside, 0.0)), 0.0).max(axis=1)
         else:
             assert isinstance(a, Obb) and isinstance(b, Obb), "other shapes are single"
             exits = _exits_of_boxes(_DIRECTIONS, a, b)
@@ -226,18 +230,6 @@ def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats
         direction = step / size if size else -witness_points(a, b).normal[0]
     extent = max(float(np.abs([box.min, box.max]).max()) for box in (a.aabb(), b.aabb()))
     return np.asarray(direction * (size + _ROUNDING * extent))
-
-
-def _exits_of_spheres(directions: Floats, offsets: Floats, radii: Floats) -> Floats:
-    """Return the distances (d,) after which points have left spheres around the origin, in each direction.
-
-    directions : (d, 3) float. Unit vectors.
-    offsets : (n, 3) float. The points, which move together.
-    radii : (n,) float. The sphere that each has to leave.
-    """
-    along = directions @ offsets.T
-    inside = along**2 - (offsets**2).sum(axis=1) + radii**2
-    return np.asarray(np.where(inside >= 0, -along + np.sqrt(np.maximum(inside, 0.0)), 0.0).max(axis=1))
 
 
 def _exits_of_boxes(directions: Floats, a: Obb, b: Obb) -> Floats:

@@ -115,6 +115,7 @@ class FrameReader(SubjectReader):
     is_walked : (n,) bool. Subjects without a world matrix of their own: instances and merged objects. They
         are read from the dependency graph's instances in each frame.
     may_deform : (n,) bool. Subjects whose vertices may move in local space.
+    is_simulated : (n,) bool. Subjects of simulations; none until `find_simulated` is called.
     modifiers : Mesh to read of each subject.
     part_rows : For loose parts that may deform: number of vertices of the whole mesh, and rows of the part.
     bones : Names of the bones, by subject, whose space the vertices of that subject are converted to.
@@ -167,6 +168,7 @@ class FrameReader(SubjectReader):
             if subject.bone and not subject.key[2]
         }
         self.may_deform: Bools = np.zeros(len(subjects), dtype=bool)
+        self.is_simulated: Bools = np.zeros(len(subjects), dtype=bool)
         self.modifiers: list[Modifiers] = [settings.modifiers] * len(subjects)
         self.part_rows: dict[int, tuple[int, Ints]] = {}
         self.faces: dict[int, MeshFaces] = {}
@@ -319,15 +321,14 @@ class FrameReader(SubjectReader):
         is_inside = np.isin(triangles, rows).all(axis=1)
         return np.searchsorted(rows, triangles[is_inside]).astype(np.int32), of_triangle[is_inside]
 
-    def is_simulated(self, simulations: Simulations) -> Bools:
-        """Subjects (n,) whose motion or shape comes from a simulation."""
+    def find_simulated(self, simulations: Simulations) -> None:
+        """Find the subjects whose motion or shape comes from one of several simulations."""
         uids = list(simulations.uids)
-        result = np.isin(self.uids, uids) | np.isin(self._shown_uids, uids)
+        self.is_simulated = np.isin(self.uids, uids) | np.isin(self._shown_uids, uids)
         names = {full_name_of(item) for item in bpy.data.objects if item.session_uid in simulations.uids}
         for index in self.merged:
             members = self.subjects[index].members
-            result[index] = any(owner in names or shown in names for owner, shown, _ in members)
-        return result
+            self.is_simulated[index] = any(names & {owner, shown} for owner, shown, _ in members)
 
     def read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> Reading:
         """Read sorted `subjects` (m,) in a scene that is at `time` already."""

@@ -219,7 +219,6 @@ class KnownShapes:
             self.costs += np.where(is_fitted, vertex_counts / _VERTICES_PER_COST, 0)[fits.owners]
 
     def at(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
-        """See `Motion`."""
         subjects, poses = self._owner_of_part[shapes], self._poses
         matrices = poses.matrices(times, subjects)
         poses.jumps.put_limits(matrices, poses.rows[subjects], times, is_before)
@@ -227,12 +226,10 @@ class KnownShapes:
         return self._fit_of_part.shapes_at(shapes, matrices, bent)[0]
 
     def are_present(self, shapes: Ints, times: Floats) -> Bools:
-        """See `Motion`."""
         rows = self._poses.rows[self._owner_of_part[shapes]]
         return self._poses.visibility.are_shown(rows, times)
 
     def bound(self, shapes: Ints, begin: Floats, end: Floats) -> tuple[Floats, Bools]:
-        """See `Motion`."""
         subjects = self._owner_of_part[shapes]
         result, poses = np.zeros(len(subjects)), self._poses
         is_span = begin < end
@@ -263,7 +260,6 @@ class KnownShapes:
         return (result, np.zeros(len(subjects), dtype=bool))
 
     def breaks(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
-        """See `Motion`."""
         subjects, poses = self._owner_of_part[shapes], self._poses
         jumps = poses.jumps.next_after(poses.rows[subjects], begin)
         if poses.skins is not None:

@@ -189,8 +189,8 @@ class BoneMotion:
         self._reader = reader = FrameReader(subjects, fit, ())
         reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.shared = []
-        is_simulated = reader.is_simulated(self._simulations).any()
-        self.is_refinable = self._simulations.first_frame is None and not is_simulated
+        reader.find_simulated(self._simulations)
+        self.is_refinable = self._simulations.first_frame is None and not reader.is_simulated.any()
         self.collapsed: dict[int, list[float]] = {}
         self.alone: tuple[int, ...] = ()
         self._private: PrivateScene | None = None
@@ -300,7 +300,6 @@ class SceneBounds:
         return self._boxes.skips.records
 
     def at(self, shapes: Ints, times: Floats, is_before: bool = False) -> Aabb:
-        """See `Motion`."""
         numbers = self._numbers(shapes, times)
         return Aabb.unchecked(numbers[:, :3], numbers[:, 3:6])
 
@@ -310,7 +309,6 @@ class SceneBounds:
         return Sphere.unchecked(numbers[:, 6:9], numbers[:, 9])
 
     def are_present(self, shapes: Ints, times: Floats) -> Bools:
-        """See `Motion`."""
         return ~np.isnan(self._numbers(shapes, times)[:, 0])
 
     def bound(self, shapes: Ints, begin: Floats, end: Floats) -> tuple[Floats, Bools]:

@@ -184,7 +184,7 @@ class PoseSources:
             bones give them.
         faces : Of these, if their triangles are wanted, and not boxes.
         """
-        is_simulated, is_walked = self._reader.is_simulated(self._simulations), self._reader.is_walked
+        is_simulated, is_walked = self._reader.is_simulated, self._reader.is_walked
         # Objects that may be read elsewhere; all others are refused, each for its reason.
         is_own = ~(is_walked | is_simulated)
         for mask, reason in (
@@ -213,13 +213,11 @@ class PoseSources:
             # None of Blender's objects may be used after a yield.
             del objects
             yield from self._choose_private(is_unknown, shown)
+        items = [item for item in scene_by_uid(self._uid).objects if item.session_uid not in known]
         self.is_played = bool(
             self._reader.needs_walk
             or not self.is_elsewhere.all()
-            or may_show_more(
-                scene_by_uid(self._uid),
-                lambda item: item.session_uid not in known and is_selected(full_name_of(item)),
-            )
+            or (items and may_show_more(items, lambda item: is_selected(full_name_of(item))))
         )
 
     def _compare_curves(

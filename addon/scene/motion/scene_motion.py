@@ -127,7 +127,9 @@ class SceneMotion:
         self.skips.known |= reader.unknown_keys
         # A scene whose cache is being filled cannot be evaluated back and forth.
         self.is_divisible = self._simulations.first_frame is None
-        self.refinable: Bools = self.is_divisible & ~reader.is_simulated(self._simulations)
+        if self._simulations.uids:
+            reader.find_simulated(self._simulations)
+        self.refinable: Bools = self.is_divisible & ~reader.is_simulated
         self._reset()
 
     def _reset(self) -> None:

@@ -319,11 +319,11 @@ class TransformCurves:
         return Transforms(rest, curve_of, numbers[0], numbers[1], inverse, curves)
 
 
-def may_show_more(scene: bpy.types.Scene, is_wanted: Callable[[bpy.types.Object], bool]) -> bool:
-    """Return whether wanted objects of a scene may appear or disappear while it plays."""
+def may_show_more(items: Iterable[bpy.types.Object], is_wanted: Callable[[bpy.types.Object], bool]) -> bool:
+    """Return whether wanted ones of some objects may appear or disappear while their scene plays."""
     return any(
         is_wanted(item) and (changing(item, VISIBILITY) or changing(item, INSTANCING))
-        for item in scene.objects
+        for item in items
         if item.animation_data is not None
     )
 

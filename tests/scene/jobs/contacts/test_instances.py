@@ -189,7 +189,7 @@ def test_scene_is_searched_for_instances_only_if_the_selection_may_have_some(mon
     read = InstanceReader.read
     monkeypatch.setattr(InstanceReader, "read", count)
     scan_scene(frames=(1, 8, 1), selection=Selection(("Block",)))
-    assert set(frames) == {1}
+    assert not frames, "but for the first frame, which is read without it"
     scan_scene(frames=(1, 8, 1), selection=Selection(("Block", "[H]ost")))
     assert set(frames) == set(range(1, 9))
 

@@ -533,7 +533,7 @@ def test_muted_curves_and_those_of_another_rotation_mode_have_no_effect(add_mesh
 def test_scene_in_which_something_may_appear_differs_from_others(add_mesh):
     item = add_mesh("Cube")
     key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
-    assert not may_show_more(bpy.context.scene, lambda _: True)
+    assert not may_show_more(bpy.context.scene.objects, lambda _: True)
     hide_by_keys(item)
-    assert may_show_more(bpy.context.scene, lambda _: True)
-    assert not may_show_more(bpy.context.scene, lambda other: other != item)
+    assert may_show_more(bpy.context.scene.objects, lambda _: True)
+    assert not may_show_more(bpy.context.scene.objects, lambda other: other != item)
