@@ -31,7 +31,7 @@ from .parser import UsageError, parse_arguments
 
 if TYPE_CHECKING:
     from ..scene.jobs.result import Result
-    from ..scene.motion.scan_records import ScanShare
+    from ..scene.jobs.scan_shares import ScanShare
 
 _INTERVAL = 0.1
 """Seconds between updates: a terminal may be slower than a scan."""
@@ -285,7 +285,7 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     baseline = None if options.baseline is None else _load_baseline(options)
     scene, warnings, _ = _open_scene(options)
     from ..scene.jobs.contacts import find_contacts, scan_frame_share
-    from ..scene.motion.scan_records import has_sections, refusal_of
+    from ..scene.jobs.scan_shares import has_sections, refusal_of
 
     settings = _settings(ContactSettings(), scene, options)
     shares: list[ScanShare] = []
@@ -319,7 +319,7 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
 
 def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[ScanShare]:
     """Write a share, and return all shares; an empty list if others are missing, or of another scan."""
-    from ..scene.motion.scan_records import share_as_text
+    from ..scene.jobs.scan_shares import share_as_text
 
     formats.write_text(_share_path(options, share.number, share.share_count), share_as_text(share))
     if options.join_shares is None:
@@ -338,7 +338,7 @@ def _exchange_shares(options: argparse.Namespace, share: ScanShare) -> list[Scan
 
 def _read_shares(options: argparse.Namespace, count: int) -> list[ScanShare]:
     """Read the files of all shares. Raises UsageError for one that is missing or damaged."""
-    from ..scene.motion.scan_records import share_from_text
+    from ..scene.jobs.scan_shares import share_from_text
 
     shares = []
     for number in range(count):

@@ -9,6 +9,7 @@ Modules in reading order:
 - `bounds`: bounds at one frame, swept bounds and tracks over a frame range.
 - `detailed_shapes`: convex hulls, sphere trees, capsules, cylinders and compounds for these bounds, and the
   shapes that a scan has tested, for its document.
+- `scan_shares`: shares of the frames of one scan, for several processes.
 - `contacts`: contacts over a frame range, or one share of its frames; objects that come after the first one.
 - `pair_separation`: separation of one pair over the frames of a scan, also as keys of a custom property.
 - `result_store`: results of this session, found by an id that undo restores.

@@ -46,7 +46,6 @@ from ..fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
 from ..fitting.mesh_fits import Obstacles
 from ..fitting.parts import split_pieces
 from ..motion.frame_reader import FrameReader
-from ..motion.scan_records import ScanShare, has_sections, identity_of, refusal_of
 from ..motion.scene_motion import SceneMotion
 from ..settings import (
     DEFAULT_SHAPES,
@@ -64,6 +63,7 @@ from ..subjects.subject import Subject, SubjectList
 from .bounds_table import NO_VERTICES, BoundsTable, fit_bounds
 from .detailed_shapes import SHAPES_OF_SCANS, ScannedShapes
 from .result import Result, result_of
+from .scan_shares import ScanShare, has_sections, identity_of, refusal_of
 
 _REASON = template("no vertices at the first frame, some at frame {frame:g}: not included")
 _WARNING = template(

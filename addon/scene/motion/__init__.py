@@ -13,8 +13,6 @@ Modules in reading order:
 - `frame_reader`: reads poses and vertices of subjects frame by frame, in scenes evaluated at their time.
 - `pose_sources`: reads subjects in a private scene, and the cheapest source of each subject that gives the
   same as the user's scene.
-- `scan_records`: subjects that are skipped, and instances that appear later, with the reasons; shares of the
-  frames of one scan, for several processes.
 - `scene_motion`: evaluates the scene, and computes shapes; the motion that a contact scan samples.
 - `over_time`: points around the vertices of bones at all frames, and boxes and spheres over time, for
   envelopes and tracks.

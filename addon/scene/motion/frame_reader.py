@@ -354,11 +354,8 @@ class FrameReader(SubjectReader):
 
         Adds the vertices of those that may deform to the geometry.
         """
-        depsgraph, present, matrices = (
-            bpy.context.evaluated_depsgraph_get(),
-            reading.present,
-            reading.matrices,
-        )
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        present, matrices = reading.present, reading.matrices
         instances = self._read_instances(depsgraph)
         table, subject_of = instances.table, instances.subject_of
         for row in instances.unknown.tolist():

@@ -234,10 +234,8 @@ class KnownShapes:
         result, poses = np.zeros(len(subjects)), self._poses
         is_span = begin < end
         is_simple, is_bent = self._only_moves[subjects], poses.is_skinned[subjects]
-        simple, turning = (
-            np.flatnonzero(is_simple & is_span),
-            np.flatnonzero(~(is_simple | is_bent) & is_span),
-        )
+        simple = np.flatnonzero(is_simple & is_span)
+        turning = np.flatnonzero(~(is_simple | is_bent) & is_span)
         result[simple] = location_deviations(
             poses.transforms, poses.rows[subjects[simple]], begin[simple], end[simple]
         )

@@ -26,11 +26,10 @@ from ..blender.parts.mesh_parts import LEAST_SCALE
 from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..settings import BoundShape, FitSettings, Selection
 from ..subjects.reader import NO_TRIANGLES, SubjectGeometry, SubjectReader, in_bone_space
-from ..subjects.subject import Subject
+from ..subjects.subject import Skip, Subject
 from .frame_reader import FrameReader
 from .known_motion import CurvePoses
 from .pose_sources import PoseSources
-from .scan_records import Skip
 from .scene_motion import SceneMotion
 
 _COST_OF_EVALUATED = 1e6

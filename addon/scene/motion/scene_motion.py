@@ -30,11 +30,10 @@ from ..fitting.parts import TreeVertices, part_vertices
 from ..settings import SHAPES_OF_PARTS, SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.reader import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
-from ..subjects.subject import Subject
+from ..subjects.subject import Skip, SkipLog, Subject
 from .frame_reader import FrameReader, Reading
 from .known_motion import MAX_COORDINATE, KnownShapes, axes_turn
 from .pose_sources import PoseSources
-from .scan_records import Skip, SkipLog
 from .skin_poses import SkinPoses
 
 _MOST_SHAPES = float(1 << 15)

@@ -2,8 +2,8 @@
 
 In reading order:
 
-- `subject`: the record of a subject; its identity, by which it is found again after renaming; and very many
-  subjects in little memory.
+- `subject`: the record of a subject; its identity, by which it is found again after renaming; very many
+  subjects in little memory; and the log of those that a scan skips, with the reasons.
 - `selection`: filters by names, by collection, and by the selection in the viewport; objects below others;
   pairs that a contact scan tests, from patterns, collections and parents.
 - `find`: the subjects of a selection, with their ids and parents, and the objects that are skipped; the

@@ -1,21 +1,24 @@
 """The subject: a record of names without any bpy object, and how it is found again after renaming.
 
-Lists have very many subjects in little memory: instances of one object share all that is equal.
+Lists have very many subjects in little memory: instances of one object share all that is equal. A log has
+those that samples are without, and instances that appear later, with the reasons.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.messages import message
 from ...core.numeric.arrays import Ints
+from ...formats import Skipped
 from ..blender.instances import InstanceKey, full_name_of, used_indices
 from ..blender.object_settings import OverrideShape
 from ..settings import Axes
@@ -228,3 +231,92 @@ class SubjectList(Sequence[Subject]):
         may_have = [group.template.key[:2] in names for group in self._groups]
         rows = np.flatnonzero(np.array([*may_have, True])[self._group_of])  # of no group is the last
         return {key: row for row in rows.tolist() if (key := self._key_of(row)) in keys}
+
+
+class Skip(NamedTuple):
+    """A subject that a sample is without, and why; reason None means that it is not present in the scene."""
+
+    subject: int
+    time: float
+    reason: str | None
+
+
+SkipEvent: TypeAlias = Skip | tuple[InstanceKey, float]
+
+
+class SkipLog:
+    """Records why subjects are skipped, by their indices.
+
+    events : All entries, in order: subjects that are skipped, and instances that appear, with the time.
+    accepts : Returns whether an instance that was not there at first would have been a subject.
+    known : Instances that are visible at the first frame. One that is no subject was skipped for a reason
+        that is reported elsewhere.
+    """
+
+    def __init__(self, names: Sequence[str], is_accepted: Callable[[InstanceKey], bool]) -> None:
+        """Start an empty log.
+
+        names : Names of the subjects.
+        is_accepted : As `accepts`.
+        """
+        self._names = names
+        self.accepts = is_accepted
+        self.events: list[SkipEvent] = []
+        self._reasons: dict[str, str] = {}
+        # First frame and number of the instances that have appeared later, by name.
+        self._late: dict[str, tuple[float, int]] = {}
+        self.known: set[InstanceKey] = set()
+
+    @property
+    def records(self) -> list[Skipped]:
+        """One record per subject, with the first frame and reason."""
+        return [Skipped(name, reason) for name, reason in self._reasons.items()]
+
+    def log(self, skips: Iterable[Skip]) -> None:
+        """Record the subjects that samples are without."""
+        for skip in skips:
+            name, reason = self._names[skip.subject], skip.reason
+            if name in self._reasons:
+                continue
+            self.events.append(skip)
+            if reason is None:
+                text = message("not present at frame {frame:g}: skipped while absent", frame=skip.time)
+            else:
+                text = message("skipped at frame {frame:g}: {reason}", frame=skip.time, reason=reason)
+            self._reasons[name] = text
+
+    def take_over(self, events: Sequence[SkipEvent]) -> None:
+        """Add the entries of another log of the same subjects, which continues this one."""
+        for event in events:
+            if isinstance(event, Skip):
+                self.log([event])
+            else:
+                self.log_late_arrival(*event)
+
+    def log_late_arrival(self, key: InstanceKey, time: float) -> bool:
+        """Record an instance that appears after the first frame, and so is not tested.
+
+        Returns whether it would have been a subject, and appears for the first time.
+        """
+        if key in self.known:
+            return False
+        self.known.add(key)
+        if not self.accepts(key):
+            return False
+        self.events.append((key, time))
+        owner, name, indices = key
+        shown = f"{owner}/{name}" if indices else name
+        if shown in self._reasons and shown not in self._late:
+            return True
+        first, count = self._late.get(shown, (time, 0))
+        self._late[shown] = first, count + 1
+        if count:
+            text = (
+                "{count} instances are not present at the first frame, the first appears at frame {frame:g}: "
+                "not tested"
+            )
+            self._reasons[shown] = message(text, count=count + 1, frame=first)
+        else:
+            text = "not present at the first frame, appears at frame {frame:g}: not tested"
+            self._reasons[shown] = message(text, frame=first)
+        return True

@@ -14,7 +14,7 @@ from addon.core.scan import sections
 from addon.scene.blender.parts import known_rows
 from addon.scene.errors import SceneError
 from addon.scene.jobs.contacts import find_contacts
-from addon.scene.motion.scan_records import share_as_text, share_from_text
+from addon.scene.jobs.scan_shares import share_as_text, share_from_text
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
 from tests.scene.building import add_instance, add_vertices, hidden_collection, key_location

@@ -10,7 +10,7 @@ import pytest
 from addon.core.scan import sections
 from addon.formats import dumps
 from addon.scene.jobs.contacts import find_contacts, scan_frame_share
-from addon.scene.motion.scan_records import ScanShare, share_as_text, share_from_text
+from addon.scene.jobs.scan_shares import ScanShare, share_as_text, share_from_text
 from addon.scene.settings import SCANNED_SHAPES, ContactSettings, FitSettings
 from tests.finished import finished
 from tests.scene.jobs.shares.random_animations import END, build

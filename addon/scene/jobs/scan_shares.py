@@ -1,116 +1,24 @@
-"""Subjects that a scan skips, with the reasons, and shares of its frames for several processes."""
+"""Shares of the frames of a scan for several processes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import bpy
 
 from ...core import InvalidShapeError
-from ...core.messages import message
 from ...core.scan.pair_cache import PairCache
 from ...core.scan.sections import sections_of, share_as_json, share_from_json
-from ...formats import Skipped, extension_version
+from ...formats import extension_version
 from ..blender.animated import Simulations
 from ..blender.frames import sample_times
-from ..blender.instances import InstanceKey
 from ..settings import ContactSettings
-from ..subjects.subject import Subject
-
-
-class Skip(NamedTuple):
-    """A subject that a sample is without, and why; reason None means that it is not present in the scene."""
-
-    subject: int
-    time: float
-    reason: str | None
-
-
-SkipEvent: TypeAlias = Skip | tuple[InstanceKey, float]
-
-
-class SkipLog:
-    """Records why subjects are skipped, by their indices.
-
-    events : All entries, in order: subjects that are skipped, and instances that appear, with the time.
-    accepts : Returns whether an instance that was not there at first would have been a subject.
-    known : Instances that are visible at the first frame. One that is no subject was skipped for a reason
-        that is reported elsewhere.
-    """
-
-    def __init__(self, names: Sequence[str], is_accepted: Callable[[InstanceKey], bool]) -> None:
-        """Start an empty log.
-
-        names : Names of the subjects.
-        is_accepted : As `accepts`.
-        """
-        self._names = names
-        self.accepts = is_accepted
-        self.events: list[SkipEvent] = []
-        self._reasons: dict[str, str] = {}
-        # First frame and number of the instances that have appeared later, by name.
-        self._late: dict[str, tuple[float, int]] = {}
-        self.known: set[InstanceKey] = set()
-
-    @property
-    def records(self) -> list[Skipped]:
-        """One record per subject, with the first frame and reason."""
-        return [Skipped(name, reason) for name, reason in self._reasons.items()]
-
-    def log(self, skips: Iterable[Skip]) -> None:
-        """Record the subjects that samples are without."""
-        for skip in skips:
-            name, reason = self._names[skip.subject], skip.reason
-            if name in self._reasons:
-                continue
-            self.events.append(skip)
-            if reason is None:
-                text = message("not present at frame {frame:g}: skipped while absent", frame=skip.time)
-            else:
-                text = message("skipped at frame {frame:g}: {reason}", frame=skip.time, reason=reason)
-            self._reasons[name] = text
-
-    def take_over(self, events: Sequence[SkipEvent]) -> None:
-        """Add the entries of another log of the same subjects, which continues this one."""
-        for event in events:
-            if isinstance(event, Skip):
-                self.log([event])
-            else:
-                self.log_late_arrival(*event)
-
-    def log_late_arrival(self, key: InstanceKey, time: float) -> bool:
-        """Record an instance that appears after the first frame, and so is not tested.
-
-        Returns whether it would have been a subject, and appears for the first time.
-        """
-        if key in self.known:
-            return False
-        self.known.add(key)
-        if not self.accepts(key):
-            return False
-        self.events.append((key, time))
-        owner, name, indices = key
-        shown = f"{owner}/{name}" if indices else name
-        if shown in self._reasons and shown not in self._late:
-            return True
-        first, count = self._late.get(shown, (time, 0))
-        self._late[shown] = first, count + 1
-        if count:
-            text = (
-                "{count} instances are not present at the first frame, the first appears at frame {frame:g}: "
-                "not tested"
-            )
-            self._reasons[shown] = message(text, count=count + 1, frame=first)
-        else:
-            text = "not present at the first frame, appears at frame {frame:g}: not tested"
-            self._reasons[shown] = message(text, frame=first)
-        return True
-
+from ..subjects.subject import Skip, SkipEvent, Subject
 
 _FORMAT = "collision-bounds-scan-share"
 
