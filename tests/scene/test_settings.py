@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.mesh_data import Geometry, decompose_matrices
-from addon.scene.fitting.fit import PartVertices, plain_shapes
+from addon.scene.fitting.fit import PlacedGeometry, fit_many, plain_shapes
 from addon.scene.fitting.fit_cache import new_fits
-from addon.scene.fitting.local_and_world import PlacedGeometry, fit_many
+from addon.scene.fitting.parts import PartVertices
 from addon.scene.settings import (
     BOUND_SHAPES,
     SCANNED_SHAPES,

@@ -2,16 +2,18 @@
 
 In reading order:
 
-- `fit`: the choice of shapes, and fits of several subjects; growth by the padding, also of flat hulls;
-  results of long searches, shared by all subjects and jobs of a session.
-- `local_and_world`: shapes in world space and in the subjects' own frames, for documents.
+- `searches`: axes of smallest boxes, lines of shapes with an axis, and results of all long searches, which
+  the subjects and jobs of a session share.
+- `fit`: the choice of shapes, and fits of several subjects, in world space and in their own frames; growth by
+  the padding, also of flat hulls.
 - `fit_cache`: one fit for each subject of a scan, moved to the matrices of a frame or into the frames of the
   subjects; and the boxes along the world's axes, which are fitted again.
 - `fit_columns`: columns of shapes that are moved in place, and the maps that move them; axes and lines that
   were found.
 - `mesh_fits`: the meshes themselves as the shapes of subjects.
 - `world_boxes`: sides of boxes along the world's axes, from stacked vertices.
-- `parts`: the vertices of all parts of a subject: of the leaves of a sphere tree, or of convex parts.
+- `parts`: the vertices of all parts of a subject: of the leaves of a sphere tree, or of convex parts; and
+  shapes around each.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.
 
 The room may import `core`, `formats`, `scene.blender` and the settings and errors of `scene`.

@@ -1,24 +1,21 @@
-"""Shapes around the vertices of many subjects at once, and results of searches that take long.
+"""Shapes around the vertices of many subjects at once: the choice of shapes, and growth by the padding.
 
-All subjects, jobs and frames of a session share these results: the axes of smallest boxes, the lines of
-capsules and cylinders, sphere trees, and convex parts. Each is decided by the bits of the numbers in its key
-alone, so a result that is found here is the one that a search would find. Those used least recently are
-dropped first.
+For documents, they are in world space and in the subjects' own frames. A subject's own frame is its world
+matrix without scale and shear: a rotation and a translation.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import (
     Aabb,
+    CollisionBoundsError,
     EmptyGeometryError,
     InvalidShapeError,
     Obb,
@@ -27,112 +24,17 @@ from ...core import (
     aabbs_from_groups,
     hull_from_points,
     obb_from_points,
-    spheres_from_groups,
 )
+from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.messages import message
-from ...core.numeric.arrays import (
-    UNIT_BOX_CORNERS,
-    Floats,
-    Ints,
-    concatenated_ranges,
-    length,
-    rotation_matrix,
-    transform_columns,
-    transform_vectors,
-)
+from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats, Ints, length, rotation_matrix, transform_vectors
+from ...core.numeric.floating_point import lowest_bits
+from ...core.shapes import stacked
 from ...formats.export.gltf_collider_nodes import minimum_thickness
-from ..blender.mesh_data import UNPLACED, decompose_matrices
-from ..errors import SceneError
+from ..blender.mesh_data import Placement
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
-
-_Result = TypeVar("_Result")
-
-_MOST_BYTES = 64 << 20
-_ENTRY_BYTES = 500
-"""Memory of a key and of a small result."""
-
-_known: OrderedDict[bytes, tuple[int, Any]] = OrderedDict()
-_size = 0
-
-
-def search_key(kind: str, *parts: Any) -> bytes:
-    """Key of a search of one kind in arrays and numbers."""
-    digest = hashlib.blake2b(kind.encode())
-    for part in parts:
-        if isinstance(part, np.ndarray):
-            digest.update(repr((part.dtype, part.shape)).encode() + part.tobytes())
-        else:
-            digest.update(repr(part).encode())
-    return digest.digest()
-
-
-def known_result(key: bytes) -> Any:
-    """Return a result that is known; None if it is not."""
-    if key not in _known:
-        return None
-    _known.move_to_end(key)
-    return _known[key][1]
-
-
-def store_result(key: bytes, result: _Result, size: int = 0) -> _Result:
-    """Remember a result whose arrays have a size in bytes, and return it."""
-    global _size
-    _size += size + _ENTRY_BYTES - _known.pop(key, (0, None))[0]
-    _known[key] = size + _ENTRY_BYTES, result
-    while len(_known) > 1 and _size > _MOST_BYTES:
-        _size -= _known.popitem(last=False)[1][0]
-    return result
-
-
-def searched(key: bytes, search: Callable[[], _Result], size: int = 0) -> _Result:
-    """Return a result that is known, or search for it; an error is not remembered."""
-    result: _Result | None = known_result(key)
-    return store_result(key, search(), size) if result is None else result
-
-
-class PartVertices(NamedTuple):
-    """Vertices of the parts of a subject, so that shapes can be fitted to each part wherever these move.
-
-    rows : (r,) int. Vertex indices of the parts, concatenated. Points on cuts come after the n vertices. In
-        each part of a sphere tree, the quarter that was farthest from its middle comes first: it is likely
-        to stay so.
-    offsets : (p + 1,) int. Part k is `rows[offsets[k]:offsets[k + 1]]`.
-    cuts : (c, 3) float64 or None. Points on cuts between parts, in object space.
-    source : (n, 3) float or None. The vertices between which the cuts are.
-    children : (m, 2) int or None. Of the nodes of a sphere tree whose leaves are the parts, breadth-first;
-        -1 for leaves.
-    """
-
-    rows: Ints
-    offsets: Ints
-    cuts: Floats | None = None
-    source: NDArray[np.float32] | None = None
-    children: Ints | None = None
-
-    @classmethod
-    def whole(cls, count: int) -> PartVertices:
-        """One part with all of `count` vertices."""
-        return cls(np.arange(count), np.array([0, count]))
-
-    def are_of(self, points: NDArray[np.float32]) -> bool:
-        """Return whether these are the parts of vertices (n, 3), or of as many that moved if none is cut."""
-        if self.cuts is not None:
-            return self.source is points or np.array_equal(self.source, points)
-        return bool(len(points) == self.rows.max(initial=-1) + 1 > 0)
-
-    def take(self, parts: Ints) -> PartVertices:
-        """Return some parts (k,); the last one for numbers beyond it."""
-        parts = np.minimum(parts, len(self.offsets) - 2)
-        begin, counts = self.offsets[parts], np.diff(self.offsets)[parts]
-        rows = self.rows[concatenated_ranges(begin, counts)]
-        return self._replace(rows=rows, offsets=np.append(0, np.cumsum(counts)), children=None)
-
-    def with_cuts(self, points: NDArray[np.float32]) -> NDArray[Any]:
-        """Vertices (n, 3) and the points on cuts."""
-        return points if self.cuts is None else np.concatenate([points, self.cuts])
-
-
-NO_PARTS = PartVertices(np.zeros(0, dtype=np.int64), np.array([0, 0]))
+from ..subjects.reader import SubjectGeometry, in_bone_space
+from .searches import smallest_box_axes
 
 _T = TypeVar("_T")
 _Grown = TypeVar("_Grown", bound=Shape)
@@ -164,82 +66,6 @@ def boxes_in_frame(points: Floats, offsets: Ints) -> Obb:
     return Obb(middle, np.maximum(box.max - middle, middle - box.min), np.eye(3))
 
 
-def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
-    """Axes (3, 3), as columns, of about the smallest box around vertices, in the frame of their subject.
-
-    points : (n, 3) float32
-        In object space.
-    linear : (3, 3) float64
-        Linear part of the world matrix.
-
-    Raises EmptyGeometryError, NonFiniteGeometryError and SceneError.
-    """
-    key = search_key("box", points, rounded_frame(linear))
-    return searched(key, lambda: obb_from_points(points_for_search(points, linear)).rotation)
-
-
-def fit_axial_to_points(shape: DrawnShape, points: Floats, axis: Floats | None) -> Any:
-    """Fit about the smallest shape to points (n, 3), along an axis (3,) if one is given.
-
-    Raises ValueError for a shape that has no axis.
-    """
-    fit = SHAPE_KINDS[shape].fit
-    if fit is None:
-        raise ValueError(f"shape {shape!r} has no axis")
-    return fit(points, axis)
-
-
-def fit_axial(
-    shape: DrawnShape, vertices: NDArray[Any], linear: Floats, local: Floats, axis: Floats | None
-) -> Any:
-    """Fit a shape with an axis to a subject, the same in scans and in documents.
-
-    shape : One of AXIAL_SHAPES.
-    vertices : (n, 3) float32 or float64. In object space.
-    linear : (3, 3) float64. Linear part of the world matrix.
-    local : (n, 3) float64. The vertices in the frame of the subject. All are inside.
-    axis : (3,) float64, optional. Direction in the frame of the subject. If given, only lines in this
-        direction are compared.
-    """
-    key = search_key(shape, vertices, rounded_frame(linear), axis)
-    found = searched(key, lambda: fit_axial_to_points(shape, points_for_search(vertices, linear), axis))
-    return found._around(local)
-
-
-_LOST = 1e-4
-"""Length of the image of an axis, relative to the longest, up to which rounding may hide its direction."""
-_SCALE_STEPS = 2.0**16
-"""Steps of the numbers of a linear map for a search, in its largest number."""
-
-
-def rounded_frame(linear: Floats) -> Floats:
-    """Map (3, 3) of `in_own_frame` in steps, the same for any rotation. Raises SceneError."""
-    frame = in_own_frame(linear)
-    largest = float(np.abs(frame).max())
-    step = 2.0 ** np.frexp(largest)[1] / _SCALE_STEPS
-    return np.round(frame / step) * step + 0.0 if 0 < largest < np.inf else frame
-
-
-def points_for_search(points: NDArray[Any], linear: Floats) -> Floats:
-    """Vertices (n, 3) in about the frame of their subject, for searches whose result depends on each bit.
-
-    Scans and documents search the axes of boxes and split triangles for sphere trees in these points, so
-    that both find the same. The shapes are fitted to the exact points.
-    """
-    with np.errstate(invalid="ignore", over="ignore"):
-        return transform_vectors(rounded_frame(linear), points.astype(np.float64))
-
-
-def in_own_frame(linear: Floats) -> Floats:
-    """Map (3, 3) from object space to the frame of a subject: its scale and shear. Raises SceneError."""
-    return np.asarray(own_rotation(linear).T @ linear)
-
-
-def own_rotation(linear: Floats) -> Floats:
-    """Rotation (3, 3) from the frame of a subject to the world. Raises SceneError."""
-    return np.asarray(rotations_of(linear[None])[0])
-
-
 def boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
     """Oriented boxes (g,) with the axes of rotations (g, 3, 3), around groups of points (n, 3)."""
     local = transform_vectors(per_point(np.swapaxes(rotation, 1, 2), np.diff(offsets)), points)
@@ -247,74 +73,6 @@ def boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
     # Rotating the points rounds them, by no more than this part of the farthest coordinate.
     slack = 8 * np.finfo(np.float64).eps * np.maximum.reduceat(np.abs(points).max(axis=1), offsets[:-1])
     return Obb(transform_vectors(rotation, box.center), box.half_extents + slack[:, None], rotation)
-
-
-def fit_parts(
-    points: Sequence[NDArray[np.float32]],
-    linear: Floats,
-    groups: Sequence[PartVertices],
-    frames: Floats | None,
-) -> Sphere | Obb:
-    """Smallest spheres of all parts of subjects, or boxes with axes `frames` (p, 3, 3) in the subjects'.
-
-    The boxes also hold triangles that were cut.
-    """
-    with_cuts = [parts.with_cuts(each) for parts, each in zip(groups, points, strict=True)]
-    chosen = [each.take(parts.rows, axis=0) for parts, each in zip(groups, with_cuts, strict=True)]
-    sizes = np.array([len(each) for each in chosen])
-    # Laid out by coordinates.
-    if sizes.sum() > _MANY_POINTS * len(sizes):
-        # One by one, because a map for each point would take three times the memory of the points.
-        columns = [np.ascontiguousarray(each.T, dtype=np.float64) for each in chosen]
-        moved = [transform_columns(map_, each) for map_, each in zip(linear, columns, strict=True)]
-        world = (moved[0] if len(moved) == 1 else np.concatenate(moved, axis=1)).T
-    else:
-        together = np.ascontiguousarray(np.concatenate(chosen).T, dtype=np.float64)
-        world = transform_columns(np.moveaxis(linear, 0, -1).repeat(sizes, axis=-1), together).T
-    offsets = np.append(0, np.cumsum(np.concatenate([np.diff(each.offsets) for each in groups])))
-    if frames is None:
-        return spheres_from_groups(world, offsets, is_sorted=True)
-    counts = [len(each.offsets) - 1 for each in groups]
-    boxes = boxes_along(world, offsets, rotations_of(linear).repeat(counts, axis=0) @ frames)
-    sources = zip((each.source for each in groups), linear, strict=True)
-    margins = np.array([0.0 if each is None else cut_rounding(each, map_) for each, map_ in sources])
-    return Obb(boxes.center, boxes.half_extents + margins.repeat(counts)[:, None], boxes.rotation)
-
-
-_MANY_POINTS = 1000
-"""Points of a subject, on average, from which on subjects are transformed one by one."""
-_CUT_ROUNDING = 64 * float(np.finfo(np.float64).eps)
-"""Largest error of a point of a cut, as a part of the largest coordinate of the mesh."""
-
-
-def cut_rounding(points: NDArray[Any], linear: Floats) -> float:
-    """Return the largest error of points of cuts, in the world: they can be on either side of a triangle.
-
-    points : (n, 3) float32 or float64. Of the mesh.
-    linear : (3, 3) float64. Linear part of its world matrix.
-    """
-    return _CUT_ROUNDING * float(np.abs(points).max()) * float(np.linalg.norm(linear, 2))
-
-
-def rotations_of(linear: Floats) -> Floats:
-    """Rotations (g, 3, 3) of linear maps (g, 3, 3), as Blender decomposes them. Raises SceneError.
-
-    Those of maps that flatten one axis are the limits of Blender's, which has another rotation there.
-    """
-    matrices = np.tile(np.eye(4), (len(linear), 1, 1))
-    matrices[:, :3, :3] = linear
-    lengths = np.sqrt((linear * linear).sum(axis=1))
-    is_lost = lengths <= _LOST * lengths.max(axis=1, keepdims=True)
-    rows = np.flatnonzero((is_lost.sum(axis=1) == 1) & np.isfinite(lengths).all(axis=1))
-    if len(rows):
-        # The axis that is mapped to nothing is mapped to the normal of the other two.
-        axis = is_lost[rows].argmax(axis=1)
-        first, second = (linear[rows, :, (axis + step) % 3] for step in (1, 2))
-        matrices[rows, :3, axis] = np.cross(first, second) / lengths[rows].max(axis=1)[:, None]
-    placements, is_valid = decompose_matrices(matrices)
-    if not is_valid.all():
-        raise SceneError(UNPLACED)
-    return np.asarray(rotation_matrix(placements.rotation), dtype=np.float64)
 
 
 def transformed_points(points: Sequence[NDArray[np.float32]], linear: Floats) -> Floats:
@@ -460,6 +218,212 @@ def resolve_scanned_shape(
     elif kind in ORIENTED_KINDS and settings.axes == "checked":
         settings = replace(settings, axes="object")
     return kind, settings
+
+
+class PlacedGeometry(NamedTuple):
+    """Subjects that share vertices, and the place of each.
+
+    geometry : Geometry of m subjects.
+    placements : Decomposed world matrices in arrays (m, ...), which define the subjects' own frames.
+    """
+
+    geometry: SubjectGeometry
+    placements: Placement
+
+    @property
+    def size(self) -> int:
+        """Number of subjects."""
+        return len(self.geometry.subjects)
+
+    def taken(self, rows: Ints | slice) -> PlacedGeometry:
+        """Select subjects."""
+        placements = Placement(*(values[rows] for values in self.placements))
+        return PlacedGeometry(self.geometry.taken(rows), placements)
+
+
+FittedRows: TypeAlias = tuple[Ints, tuple[Shape, ...], tuple[Shape, ...]]
+"""Indices (m,) of subjects, and batches (m,) of each kind, in their own frames and in world space."""
+
+
+def fit_many(
+    sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...], kinds: tuple[Ints, Ints] | None = None
+) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
+    """Fit shapes to the subjects of all sources, in order, and return batches.
+
+    Every vertex is inside. Oriented boxes have the axes of the subject's own frame, those of the world if
+    `axes` of the settings is "world", or those of about the smallest box if it is "smallest".
+
+    All sources have the same settings. There is one batch for all subjects, unless one cannot be fitted. With
+    `kinds`, (first, kind_of) of `fit_repeated`, the subjects of one source are fitted as described there.
+    Errors are by index of the subject. Raises KeyError for a kind of shape that is unknown, or not plain.
+    """
+    count = sum(source.size for source in sources)
+    try:
+        if kinds is not None:
+            return [(np.arange(count), *fit_repeated(sources[0], *kinds, shapes))], {}
+        points, settings = _Points.of(sources), sources[0].geometry.fit
+        pairs = [_fit(shape, points, settings) for shape in shapes]
+        if (
+            settings.padding
+            or points.frames.radii.any()
+            or any(each is None for pair in pairs for each in pair)
+        ):
+            pairs = [_finished(*pair, points.frames, settings) for pair in pairs]
+        local, world = (tuple(pair[k] for pair in pairs) for k in (0, 1))
+        return [(np.arange(count), local, world)], {}
+    except CollisionBoundsError as error:
+        if count == 1:
+            return [], {0: error}
+    # Retry one by one, so that only the subject that fails reports the error.
+    fits: list[FittedRows] = []
+    errors: dict[int, CollisionBoundsError] = {}
+    alone = (source.taken(slice(row, row + 1)) for source in sources for row in range(source.size))
+    for row, source in enumerate(alone):
+        fitted, failed = fit_many([source], shapes)
+        fits += [(np.array([row]), local, world) for _, local, world in fitted]
+        errors.update((row, error) for error in failed.values())
+    return fits, errors
+
+
+def fit_repeated(
+    source: PlacedGeometry, first: Ints, kind_of: Ints, shapes: tuple[PlainShape, ...]
+) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
+    """Fit shapes to subjects with few different linear parts: once for each of these, and then moved.
+
+    Where moving a sphere rounds it, it grows by more than all roundings.
+
+    source : the m subjects
+    first : (g,) int, a subject with each linear part of the matrices
+    kind_of : (m,) int, linear part of each subject
+
+    Returns batches (m,) of each kind, in the subjects' own frames and in world space. Raises
+    CollisionBoundsError if any subject cannot be fitted.
+    """
+    base, settings = source.taken(first), source.geometry.fit
+    matrices = base.geometry.matrices.copy()
+    matrices[:, :3, 3] = 0
+    placements = base.placements._replace(translation=matrices[:, :3, 3])
+    points = _Points.of([PlacedGeometry(base.geometry._replace(matrices=matrices), placements)])
+    frames = _Frames(*(values[kind_of] for values in points.frames))
+    frames = frames._replace(origin=source.placements.translation)
+    fits = []
+    for shape in shapes:
+        local, world = _fit(shape, points, settings)
+        if local is not None:
+            local = local[kind_of]
+        if world is not None:
+            world = _translated(points, world, kind_of, frames.origin)
+        fits.append(_finished(local, world, frames, settings))
+    return tuple(local for local, _ in fits), tuple(world for _, world in fits)
+
+
+def _translated(points: _Points, shape: Aabb | Sphere, kind_of: Ints, translation: Floats) -> Shape:
+    """Shapes (g,) around the origin at translations (m, 3), around the points as they are rounded there."""
+    if isinstance(shape, Aabb):
+        # Rounding keeps the order of numbers, so these are the least and largest rounded coordinates.
+        return Aabb.unchecked(shape.min[kind_of] + translation, shape.max[kind_of] + translation)
+    parts = np.abs(points.world).max(axis=1), lowest_bits(points.world).min(axis=1)
+    reach = np.maximum(np.maximum.reduceat(parts[0], points.offsets[:-1]), np.abs(shape.center).max(axis=1))
+    of_points = np.minimum.reduceat(parts[1], points.offsets[:-1])
+    bits = np.minimum(of_points, lowest_bits(shape.center).min(axis=1))
+    size = reach[kind_of] + np.abs(translation).max(axis=1)
+    # Sums of multiples of a bit are exact if they have fewer digits than a number.
+    bit = np.minimum(bits[kind_of], lowest_bits(translation).min(axis=1))
+    slack = np.where(size < bit * 2.0**52, 0.0, 8 * np.finfo(np.float64).eps * size)
+    return Sphere.unchecked(shape.center[kind_of] + translation, shape.radius[kind_of] + slack)
+
+
+class _Frames(NamedTuple):
+    """Frames of g subjects, and what shapes around their vertices grow by.
+
+    linear : (g, 3, 3) float64, linear parts of the world matrices
+    radii : (g,) float64, radii of balls around the vertices, in object space
+    rotation, inverse : (g, 3, 3) float64, from the own frames to the world, and back
+    origin : (g, 3) float64, of the own frames in the world
+    """
+
+    linear: Floats
+    radii: Floats
+    rotation: Floats
+    inverse: Floats
+    origin: Floats
+
+
+class _Points(NamedTuple):
+    """Vertices of g subjects in two spaces.
+
+    world, local : (n, 3) float64, in world space and in the subjects' own frames; the subjects are
+        concatenated
+    offsets : (g + 1,) int, of the subjects in these
+    """
+
+    world: Floats
+    local: Floats
+    offsets: Ints
+    sources: Sequence[PlacedGeometry]
+    frames: _Frames
+
+    @classmethod
+    def of(cls, sources: Sequence[PlacedGeometry]) -> _Points:
+        """Transform the vertices of subjects. Raises EmptyGeometryError if one has none."""
+        matrices = np.concatenate([source.geometry.matrices for source in sources])
+        rotation = rotation_matrix(np.concatenate([source.placements.rotation for source in sources]))
+        origin = np.concatenate([source.placements.translation for source in sources])
+        radii = np.concatenate([np.full(source.size, source.geometry.radius) for source in sources])
+        frames = _Frames(matrices[:, :3, :3], radii, rotation, np.swapaxes(rotation, 1, 2), origin)
+        points = [source.geometry.points for source in sources for _ in range(source.size)]
+        counts = np.array([len(each) for each in points])
+        world = transformed_points(points, frames.linear)
+        world += per_point(matrices[:, :3, 3], counts)
+        local = transform_vectors(per_point(frames.inverse, counts), world - per_point(origin, counts))
+        return cls(world, local, np.append(0, np.cumsum(counts)), sources, frames)
+
+
+def _fit(shape: PlainShape, points: _Points, settings: FitSettings) -> tuple[Any, Any]:
+    """Fit a batch (g,) to points alone, in the subjects' own frames and in world space.
+
+    An oriented box is fitted in the one space whose axes it has, along those of the world as an `Aabb`; None
+    in the other. Raises KeyError for a shape that is not plain.
+    """
+    if shape == "sphere":
+        # A rigid motion does not change which sphere is the smallest, so only the radius is computed again.
+        ball = spheres_from_groups(points.world, points.offsets)
+        center = transform_vectors(points.frames.inverse, ball.center - points.frames.origin)
+        return Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)), ball
+    if shape == "aabb":
+        local = aabbs_from_groups(points.local, points.offsets)
+        return local, aabbs_from_groups(points.world, points.offsets)
+    if shape != "obb":
+        raise KeyError(shape)
+    if settings.axes == "world":
+        return None, aabbs_from_groups(points.world, points.offsets)
+    if settings.axes == "smallest":
+        axes = []
+        for geometry in (source.geometry for source in points.sources):
+            # The same axes as in scans.
+            piece = in_bone_space(geometry)
+            axes += [smallest_box_axes(piece.points, matrix[:3, :3]) for matrix in piece.matrices]
+        groups = np.split(points.local, points.offsets[1:-1])
+        return stacked(map(obb_from_points, groups, axes)), None
+    return boxes_in_frame(points.local, points.offsets), None
+
+
+def _finished(local: Any, world: Any, frames: _Frames, settings: FitSettings) -> tuple[Shape, Shape]:
+    """Shapes of `_fit` with all that they grow by, in the subjects' own frames and in world space."""
+    # Spheres grow in both frames by the same lengths, to the bit.
+    to_own = frames.linear if isinstance(local, Sphere) else frames.inverse @ frames.linear
+    both = (local, to_own), (world.oriented() if local is None else world, frames.linear)
+    local, world = (
+        None if shape is None else padded(grown_by_point_radii(shape, linear, frames.radii), settings.padding)
+        for shape, linear in both
+    )
+    if local is None:
+        center = transform_vectors(frames.inverse, world.center - frames.origin)
+        return Obb(center, world.half_extents, frames.inverse), world
+    if world is None:
+        center = transform_vectors(frames.rotation, local.center) + frames.origin
+        world = Obb(center, local.half_extents, frames.rotation @ local.rotation)
+    return local, world
 
 
 def inflated_points(points: Floats, axes: Floats, lengths: Floats, padding: float) -> Floats:

@@ -34,17 +34,13 @@ from .fit import (
     LEAF_POINTS_AT_ONCE,
     MANY_VERTICES,
     POINTS_AT_ONCE,
-    PartVertices,
     boxes_along,
     extreme_candidates,
-    fit_parts,
     grouped_by_settings,
     grown_by_point_radii,
     in_batches,
     padded,
     padding_error,
-    rotations_of,
-    smallest_box_axes,
     transformed_points,
 )
 from .fit_columns import (
@@ -63,7 +59,8 @@ from .fit_columns import (
     uniform_scale_and_residual,
     without_pose,
 )
-from .parts import part_vertices
+from .parts import PartVertices, fit_parts, part_vertices
+from .searches import rotations_of, smallest_box_axes
 from .world_boxes import VertexStacks
 
 

@@ -16,7 +16,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints, length, normalized, rota
 from ...core.shapes import stacked
 from ..blender.mesh_data import decompose_matrices
 from ..settings import DrawnShape
-from .fit import fit_axial, in_own_frame, own_rotation
+from .searches import fit_axial, in_own_frame, own_rotation
 
 Rows: TypeAlias = Ints | slice
 

@@ -23,8 +23,8 @@ from ...core.numeric.floating_point import largest_singular_value
 from ...core.shapes import Shape
 from ..blender.mesh_data import Geometry
 from ..settings import DrawnShape, FitSettings
-from .fit import PartVertices
 from .fit_cache import Errors, FitCache, SkinMeshes, Skins
+from .parts import PartVertices
 
 _NOWHERE = MeshBvh(np.zeros((1, 3)), np.zeros((1, 3), dtype=np.int64))
 """Stands for the mesh of a subject that has none: its shape means nothing."""

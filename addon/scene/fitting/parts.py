@@ -12,13 +12,68 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Sphere, SphereTree, obb_from_points, sphere_tree_from_triangles, spheres_from_groups
+from ...core import Obb, Sphere, SphereTree, obb_from_points, sphere_tree_from_triangles, spheres_from_groups
 from ...core.compound.convex_parts import convex_parts_in_steps
-from ...core.numeric.arrays import Floats, Ints, dot, length, require_finite, transform_vectors
+from ...core.numeric.arrays import (
+    Floats,
+    Ints,
+    concatenated_ranges,
+    dot,
+    length,
+    require_finite,
+    transform_columns,
+    transform_vectors,
+)
 from ...core.progress import run_to_end
 from ..settings import DrawnShape, FitSettings
 from ..subjects.reader import SubjectGeometry
-from .fit import PartVertices, known_result, points_for_search, search_key, searched, store_result
+from .fit import boxes_along
+from .searches import known_result, points_for_search, rotations_of, search_key, searched, store_result
+
+
+class PartVertices(NamedTuple):
+    """Vertices of the parts of a subject, so that shapes can be fitted to each part wherever these move.
+
+    rows : (r,) int. Vertex indices of the parts, concatenated. Points on cuts come after the n vertices. In
+        each part of a sphere tree, the quarter that was farthest from its middle comes first: it is likely
+        to stay so.
+    offsets : (p + 1,) int. Part k is `rows[offsets[k]:offsets[k + 1]]`.
+    cuts : (c, 3) float64 or None. Points on cuts between parts, in object space.
+    source : (n, 3) float or None. The vertices between which the cuts are.
+    children : (m, 2) int or None. Of the nodes of a sphere tree whose leaves are the parts, breadth-first;
+        -1 for leaves.
+    """
+
+    rows: Ints
+    offsets: Ints
+    cuts: Floats | None = None
+    source: NDArray[np.float32] | None = None
+    children: Ints | None = None
+
+    @classmethod
+    def whole(cls, count: int) -> PartVertices:
+        """One part with all of `count` vertices."""
+        return cls(np.arange(count), np.array([0, count]))
+
+    def are_of(self, points: NDArray[np.float32]) -> bool:
+        """Return whether these are the parts of vertices (n, 3), or of as many that moved if none is cut."""
+        if self.cuts is not None:
+            return self.source is points or np.array_equal(self.source, points)
+        return bool(len(points) == self.rows.max(initial=-1) + 1 > 0)
+
+    def take(self, parts: Ints) -> PartVertices:
+        """Return some parts (k,); the last one for numbers beyond it."""
+        parts = np.minimum(parts, len(self.offsets) - 2)
+        begin, counts = self.offsets[parts], np.diff(self.offsets)[parts]
+        rows = self.rows[concatenated_ranges(begin, counts)]
+        return self._replace(rows=rows, offsets=np.append(0, np.cumsum(counts)), children=None)
+
+    def with_cuts(self, points: NDArray[np.float32]) -> NDArray[Any]:
+        """Vertices (n, 3) and the points on cuts."""
+        return points if self.cuts is None else np.concatenate([points, self.cuts])
+
+
+NO_PARTS = PartVertices(np.zeros(0, dtype=np.int64), np.array([0, 0]))
 
 
 def part_vertices(
@@ -271,3 +326,50 @@ def _depth_and_key(
     scale = float(np.linalg.norm(linear, 2)) if fit.parts_tolerance else 0.0
     depth = fit.parts_tolerance / scale if scale > 0 else 0.0
     return depth, search_key("parts", points, triangles, fit.parts, depth)
+
+
+def fit_parts(
+    points: Sequence[NDArray[np.float32]],
+    linear: Floats,
+    groups: Sequence[PartVertices],
+    frames: Floats | None,
+) -> Sphere | Obb:
+    """Smallest spheres of all parts of subjects, or boxes with axes `frames` (p, 3, 3) in the subjects'.
+
+    The boxes also hold triangles that were cut.
+    """
+    with_cuts = [parts.with_cuts(each) for parts, each in zip(groups, points, strict=True)]
+    chosen = [each.take(parts.rows, axis=0) for parts, each in zip(groups, with_cuts, strict=True)]
+    sizes = np.array([len(each) for each in chosen])
+    # Laid out by coordinates.
+    if sizes.sum() > _MANY_POINTS * len(sizes):
+        # One by one, because a map for each point would take three times the memory of the points.
+        columns = [np.ascontiguousarray(each.T, dtype=np.float64) for each in chosen]
+        moved = [transform_columns(map_, each) for map_, each in zip(linear, columns, strict=True)]
+        world = (moved[0] if len(moved) == 1 else np.concatenate(moved, axis=1)).T
+    else:
+        together = np.ascontiguousarray(np.concatenate(chosen).T, dtype=np.float64)
+        world = transform_columns(np.moveaxis(linear, 0, -1).repeat(sizes, axis=-1), together).T
+    offsets = np.append(0, np.cumsum(np.concatenate([np.diff(each.offsets) for each in groups])))
+    if frames is None:
+        return spheres_from_groups(world, offsets, is_sorted=True)
+    counts = [len(each.offsets) - 1 for each in groups]
+    boxes = boxes_along(world, offsets, rotations_of(linear).repeat(counts, axis=0) @ frames)
+    sources = zip((each.source for each in groups), linear, strict=True)
+    margins = np.array([0.0 if each is None else cut_rounding(each, map_) for each, map_ in sources])
+    return Obb(boxes.center, boxes.half_extents + margins.repeat(counts)[:, None], boxes.rotation)
+
+
+_MANY_POINTS = 1000
+"""Points of a subject, on average, from which on subjects are transformed one by one."""
+_CUT_ROUNDING = 64 * float(np.finfo(np.float64).eps)
+"""Largest error of a point of a cut, as a part of the largest coordinate of the mesh."""
+
+
+def cut_rounding(points: NDArray[Any], linear: Floats) -> float:
+    """Return the largest error of points of cuts, in the world: they can be on either side of a triangle.
+
+    points : (n, 3) float32 or float64. Of the mesh.
+    linear : (3, 3) float64. Linear part of its world matrix.
+    """
+    return _CUT_ROUNDING * float(np.abs(points).max()) * float(np.linalg.norm(linear, 2))

@@ -53,9 +53,8 @@ from ..blender.object_settings import (
 )
 from ..blender.parts.weights import rows_by_label
 from ..errors import describe_error
-from ..fitting.fit import cut_rounding, inflated_points
-from ..fitting.local_and_world import PlacedGeometry, fit_many
-from ..fitting.parts import split_in_steps
+from ..fitting.fit import PlacedGeometry, fit_many, inflated_points
+from ..fitting.parts import cut_rounding, split_in_steps
 from ..settings import FitSettings
 from ..subjects.reader import SubjectGeometry
 

@@ -23,8 +23,14 @@ from ..blender.mesh_data import UNPLACED, Placement, decompose_matrices
 from ..blender.missing_inputs import reasons_without_vertices
 from ..blender.parts.weights import reason_without_vertices
 from ..errors import describe_error
-from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
-from ..fitting.local_and_world import PlacedGeometry, fit_many
+from ..fitting.fit import (
+    POINTS_AT_ONCE,
+    PlacedGeometry,
+    fit_many,
+    grouped_by_settings,
+    in_batches,
+    plain_shapes,
+)
 from ..fitting.parts import split_pieces
 from ..settings import BoundShape, DetailedShapeName
 from ..subjects.reader import SubjectGeometry, in_bone_space

@@ -31,18 +31,9 @@ from ...core.numeric.geodesic import geodesic_directions
 from ...core.shapes import BoundingVolume, concatenated
 from ...formats.document.model import ShapeColumn
 from ..blender.mesh_data import Placement
-from ..fitting.fit import (
-    cut_rounding,
-    fit_axial,
-    fit_axial_to_points,
-    grown_by_point_radii,
-    inflated_points,
-    padded,
-    padding_error,
-    points_for_search,
-    smallest_box_axes,
-)
-from ..fitting.parts import TreeVertices, convex_pieces, inner_spheres, node_vertices
+from ..fitting.fit import grown_by_point_radii, inflated_points, padded, padding_error
+from ..fitting.parts import TreeVertices, convex_pieces, cut_rounding, inner_spheres, node_vertices
+from ..fitting.searches import fit_axial, fit_axial_to_points, points_for_search, smallest_box_axes
 from ..settings import AXIAL_SHAPES, SCANNED_SHAPES, SHAPE_KINDS, BoundShape, DrawnShape, PartShape, ShapeName
 from ..subjects.reader import SubjectGeometry, in_bone_space
 

@@ -31,10 +31,10 @@ from ..blender.instances import MESH_LIKE, is_made_by_nodes, name_of, visible_in
 from ..blender.mesh_data import Geometry, MeshFaces, decompose_matrices
 from ..blender.object_settings import Override, has_own_settings, object_fit_settings, read_overrides
 from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE
-from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, scanned_shape
+from ..fitting.fit import along_world_by_default, scanned_shape
 from ..fitting.fit_cache import FitCache, new_fits
 from ..fitting.fit_columns import Line
-from ..fitting.parts import part_vertices
+from ..fitting.parts import NO_PARTS, PartVertices, part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
 from ..subjects.reader import NO_POINTS, SubjectGeometry, SubjectReader, in_bone_space, read_vertices_of_fit

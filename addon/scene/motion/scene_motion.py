@@ -22,11 +22,11 @@ from ..blender.mesh_data import Geometry
 from ..blender.object_settings import object_padding
 from ..blender.parts.mesh_parts import ALONG_BONE
 from ..errors import describe_error
-from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
+from ..fitting.fit import in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import Errors, FitCache, new_fits
 from ..fitting.fit_columns import Line
 from ..fitting.mesh_fits import BallFits, MeshFits, Obstacles
-from ..fitting.parts import TreeVertices, part_vertices
+from ..fitting.parts import NO_PARTS, PartVertices, TreeVertices, part_vertices
 from ..settings import SHAPES_OF_PARTS, SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.reader import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter

@@ -20,11 +20,10 @@ from addon.core import (
 )
 from addon.core.fitting.axial import best_line
 from addon.scene.blender.mesh_data import Geometry
-from addon.scene.fitting import fit
-from addon.scene.fitting.fit import PartVertices
+from addon.scene.fitting import searches
 from addon.scene.fitting.fit_cache import new_fits
 from addon.scene.fitting.fit_columns import Line
-from addon.scene.fitting.parts import leaf_vertices, part_vertices
+from addon.scene.fitting.parts import PartVertices, leaf_vertices, part_vertices
 from addon.scene.settings import SHAPES_OF_TRIANGLES, FitSettings
 from addon.scene.subjects.reader import SubjectGeometry
 
@@ -339,9 +338,9 @@ def test_axes_of_parts_are_searched_once_for_equal_subjects(monkeypatch):
         calls.append(len(points))
         return obb_from_points(points)
 
-    monkeypatch.setattr("addon.scene.fitting.fit.obb_from_points", counted)
+    monkeypatch.setattr("addon.scene.fitting.searches.obb_from_points", counted)
     groups = parts_of_cloud("compound", 3)
-    monkeypatch.setattr(fit, "_known", OrderedDict())
+    monkeypatch.setattr(searches, "_known", OrderedDict())
     fits = new_fits(3, "compound", FitSettings(), groups)
     turned = [world_matrix(random_rotation(seed)) for seed in range(3)]
     assert not fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in turned])

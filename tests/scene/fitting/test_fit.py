@@ -8,7 +8,7 @@ import pytest
 from addon.core import NonFiniteGeometryError, Sphere
 from addon.core.numeric.arrays import transform_vectors
 from addon.scene.blender.mesh_data import decompose_matrices
-from addon.scene.fitting.local_and_world import PlacedGeometry, fit_many, fit_repeated
+from addon.scene.fitting.fit import PlacedGeometry, fit_many, fit_repeated
 from addon.scene.settings import FitSettings
 from addon.scene.subjects.reader import NO_TRIANGLES, SubjectGeometry
 from tests.tiers import times
