@@ -124,7 +124,7 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
     pairs = *document["contacts"], *document["clearances"]
     shapes = {"meshes, " if each["shape"] == "mesh" else "bounds, " for each in pairs if "shape" in each}
     parts.append(f"Scanned: {''.join(shapes)}frames {frames}, {time['fps']:.6g} frames per second")
-    counts = read_skipped_pairs(extras.get("skippedPairs"))
+    counts = read_skipped_pairs(extras["skippedPairs"]) if "skippedPairs" in extras else {}
     if skipped := [
         f"Skipped: {pluralized(counts[reason], 'pair')}: {reason.text} ({reason.remedy})"
         for reason in SkippedPairs

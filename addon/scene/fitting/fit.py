@@ -32,7 +32,7 @@ from ...core.numeric.floating_point import lowest_bits
 from ...core.shapes import stacked
 from ...formats.export.gltf_collider_nodes import minimum_thickness
 from ..blender.mesh_data import Placement
-from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
+from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape
 from ..subjects.reader import SubjectGeometry, in_bone_space
 from .searches import smallest_box_axes
 
@@ -195,24 +195,22 @@ def plain_shapes(shapes: Sequence[BoundShape], settings: FitSettings) -> tuple[P
     return tuple(plain)
 
 
-def scanned_shape(shape: DrawnShape, axes: Iterable[Axes]) -> DrawnShape:
-    """Shape that is tested or shown where boxes have these axes: oriented ones if any box is oriented."""
-    return shape if _TURNING_AXES.isdisjoint(axes) else SHAPE_KINDS[shape].turned or shape
-
-
 def along_world_by_default(settings: FitSettings) -> FitSettings:
     """Return settings with boxes along the world's axes, unless their axes turn with the object."""
     return settings if settings.axes in _TURNING_AXES else replace(settings, axes="world")
 
 
 def resolve_scanned_shape(
-    shape: ShapeName, axes: Iterable[Axes], settings: FitSettings
-) -> tuple[ShapeName, FitSettings]:
-    """Shape that a scan tests, and the settings of subjects that leave their axes to the scan.
+    shape: DrawnShape, axes: Iterable[Axes], settings: FitSettings
+) -> tuple[Any, FitSettings]:
+    """Shape that is tested or shown, and the settings of subjects that leave their axes to the scan.
 
-    axes : those of the settings of subjects; the scan's own are counted in any case
+    axes : those of the settings of subjects; the scan's own are counted in any case. If any box is oriented,
+        all are
     """
-    kind: Any = scanned_shape(shape, {*axes, settings.axes})
+    kind: Any = shape
+    if not _TURNING_AXES.isdisjoint({*axes, settings.axes}):
+        kind = SHAPE_KINDS[shape].turned or shape
     if kind != shape:
         settings = along_world_by_default(settings)
     elif kind in ORIENTED_KINDS and settings.axes == "checked":

@@ -31,7 +31,7 @@ from ..blender.instances import MESH_LIKE, is_made_by_nodes, name_of, visible_in
 from ..blender.mesh_data import Geometry, MeshFaces, decompose_matrices
 from ..blender.object_settings import Override, has_own_settings, object_fit_settings, read_overrides
 from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE
-from ..fitting.fit import along_world_by_default, scanned_shape
+from ..fitting.fit import along_world_by_default, resolve_scanned_shape
 from ..fitting.fit_cache import FitCache, new_fits
 from ..fitting.fit_columns import Line
 from ..fitting.parts import NO_PARTS, PartVertices, part_vertices
@@ -441,7 +441,8 @@ class LiveSubjects:
             parts = self._parts.get(name)
             known = self._known
             settings = [known[index].fit if index in known else self._fit for index in self._indices.tolist()]
-            kind = scanned_shape(name, {fit.axes for fit in settings})
+            axes = {fit.axes for fit in settings}
+            kind, _ = resolve_scanned_shape(name, axes, settings[0] if settings else self._fit)
             if kind != name:
                 # As in a scan, one box along the axes of its object makes all boxes oriented ones.
                 settings = list(map(along_world_by_default, settings))

@@ -205,8 +205,7 @@ class KnownShapes:
         if len(small):
             _, errors = fits.shapes_at(small, poses.matrices(np.zeros(len(small)), small))
             is_known[list(errors)] = False
-        reach, vertex_counts = fits.reach_and_counts()
-        self._owner_of_part, self._fit_of_part, self._reach = fits.owners, fits, reach
+        self._owner_of_part, self._fit_of_part = fits.owners, fits
         if not isinstance(fits, WorldBoxes):
             self._fit_of_part = fits.by_part()
         self.is_certain: Bools = is_known[fits.owners]
@@ -214,9 +213,12 @@ class KnownShapes:
         self.grain = np.full(len(fits.owners), KNOWN_SHORTEST)
         if shape == "mesh":
             self.costs[is_skinned[fits.owners]] = _COST_OF_BENT
-        if shape == "aabb":
-            is_fitted = is_known & ~self._only_moves & ~is_skinned
-            self.costs += np.where(is_fitted, vertex_counts / _VERTICES_PER_COST, 0)[fits.owners]
+        self._reach: Floats = np.full(len(is_known), np.nan)
+        turns = is_known & ~self._only_moves & ~is_skinned
+        if turns.any():
+            self._reach, vertex_counts = fits.reach_and_counts()
+            if shape == "aabb":
+                self.costs += np.where(turns, vertex_counts / _VERTICES_PER_COST, 0)[fits.owners]
 
     def at(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
         subjects, poses = self._owner_of_part[shapes], self._poses
