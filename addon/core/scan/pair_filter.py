@@ -69,28 +69,21 @@ class PairFilter:
         """Count the pairs to test, by formulas; only those of which a mask (count,) has both subjects."""
         within = np.ones(self.count, dtype=bool) if mask is None else mask
         a, b = self.group_a & within, self.group_b & within
-        total = _count_between(a, b, np.zeros(self.count, dtype=np.int64))
-        # Of all sets of rows: pairs that have equal labels in several rows are counted once.
-        rows = range(1, len(self._separate) + 1)
+        total, labels = 0, np.zeros(self.count, dtype=np.int64)
+        # Of all sets of rows, the empty one first: pairs that have equal labels in several are counted once.
+        rows = range(len(self._separate) + 1)
         for chosen in (each for size in rows for each in combinations(self._separate, size)):
-            is_labeled = np.logical_and.reduce([labels >= 0 for labels in chosen])
-            _, labels = np.unique(np.stack(chosen), axis=1, return_inverse=True)
-            equal = _count_between(a & is_labeled, b & is_labeled, labels.ravel())
-            total -= equal if len(chosen) % 2 else -equal
+            sides = [a, b, a & b]
+            if chosen:
+                is_labeled = np.logical_and.reduce([labels >= 0 for labels in chosen])
+                labels = np.unique(np.stack(chosen), axis=1, return_inverse=True)[1].ravel()
+                sides = [side & is_labeled for side in sides]
+            size = int(labels.max(initial=-1)) + 1
+            in_a, in_b, in_both = (np.bincount(labels[side], minlength=size) for side in sides)
+            # Ordered pairs of different subjects; those with both in both groups were counted twice.
+            equal = int((in_a * in_b - in_both - in_both * (in_both - 1) // 2).sum())
+            total += -equal if len(chosen) % 2 else equal
         first, second = np.divmod(np.unique(self._ignored), max(1, self.count))
         # A filter that ignores no pairs includes those that are counted in the total.
         unfiltered = PairFilter(self.count, a, b, (), self._separate)
         return total - int(unfiltered.includes(first, second).sum())
-
-    def in_order(self, i: Ints, j: Ints) -> tuple[Ints, Ints]:
-        """Return pairs i < j (m,) as reported: a subject of group A first, otherwise the lower index."""
-        as_given = self.group_a[i] & self.group_b[j]
-        return np.where(as_given, i, j), np.where(as_given, j, i)
-
-
-def _count_between(a: Bools, b: Bools, labels: Ints) -> int:
-    """Count the pairs of different subjects with equal labels (n,), one in each of two masks (n,)."""
-    size = int(labels.max(initial=-1)) + 1
-    in_a, in_b, in_both = (np.bincount(labels[mask], minlength=size) for mask in (a, b, a & b))
-    # Ordered pairs of different subjects; those with both in both masks were counted twice.
-    return int((in_a * in_b - in_both - in_both * (in_both - 1) // 2).sum())

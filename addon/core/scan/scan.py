@@ -45,7 +45,10 @@ _FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
 _READING, _READING_CERTAIN = 0.6, 0.1
 """Part of the work of a scan that reading its frames is, for the progress; certain motion is not read."""
 _BLOCK_SHAPES, _SHORTEST_BLOCK, _LONGEST_BLOCK = 1 << 16, 32, 256
-"""Shapes times intervals that are solved together, and the least and the largest number of intervals."""
+"""Shapes times intervals that are solved together, and the least and the largest number of intervals.
+
+Longer blocks save little, and take memory.
+"""
 _VERTICES_OF_SHAPE = 64
 """Vertices of meshes that deform which count as a shape, because those of each sample take memory."""
 _GOLDEN = (np.sqrt(5) - 1) / 2
@@ -188,7 +191,11 @@ def probed_times(times: Floats, motion: Any) -> Floats:
     motion : Sampler. If some of it cannot be sampled between frames, nothing is added.
     Returns times : (2 k - 1,) float64, or (k,)
     """
-    if len(times) < 2 or _has_certain(motion) or not refinable_subjects(motion).all():
+    if (
+        len(times) < 2
+        or _is_all_certain(getattr(motion, "certain", None))
+        or not refinable_subjects(motion).all()
+    ):
         return times
     begin, step = times[:-1], np.diff(times)
     # In hundredths, because messages name these times.
@@ -274,19 +281,22 @@ class SectionScan:
         self._frames: list[int] = np.searchsorted(self._sample_times, times).tolist()
         self.frame_count = len(times)
         self.is_divisible = self._is_certain or bool(getattr(motion, "is_divisible", False))
-        self._recorder = Recorder(self._motion)
+        self._recorder: Recorder
+        if not self._is_certain:
+            self._recorder = Recorder(motion)
         # Finds when subjects appear or disappear within a section; samples next to it are for estimates.
         self._finder: SwitchFinder | None = None
         self._span = (0.0, 0.0)
-        is_certain = self._is_certain or _has_certain(motion)
+        is_certain = self._is_certain or _is_all_certain(getattr(motion, "certain", None))
         self._reading = _READING_CERTAIN if is_certain else _READING
         # Whether subjects may appear or disappear between samples: certain ones have samples there.
         self._may_switch = not is_certain and hasattr(motion, "find_present")
         self._may_switch &= self._can_probe and bool(refinable_subjects(motion).all())
         self._samples_read = 0
         self._waiting: list[float] = []
-        # Position of the sample at which the block begins, among those of the scanner.
-        self._block_begin = 0
+        # Positions of the sample at which the block begins, and of the newest one, with those that wait to be
+        # added, among those of the scanner.
+        self._block_begin = self._newest = 0
         self._scanner: PairScanner
         self._first: Sample | None = None
         self.plan: ScanPlan | None = None
@@ -301,28 +311,25 @@ class SectionScan:
             records.append(self._scanner.records())
             if self.stopped_at is not None:
                 break
-        return joined_records(records)
+        return records[0] if len(records) == 1 else joined_records(records)
 
     def _scan(self, section: Section, frames: frozenset[int]) -> Generator[Progress, None, None]:
         """Solve a section block by block. What is not certain is sampled, and next to the section too.
 
         frames : Numbers of the samples that are frames.
         """
-        self._begin(section)
-        count = len(self._scanner.motion.is_certain)
-        shapes = self._motion_at_first(count) if self._first is None else self._first.shapes
-        if isinstance(shapes, Meshes):
-            count += int(moving_vertices(shapes.reshaped((-1,))).sum()) // _VERTICES_OF_SHAPE
-        length = _block_length(count)
+        length = self._begin(section)
         last, around = len(self._times) - 1, 0 if self._is_certain else 1
         for index in range(max(section.begin - around, 0), min(section.end + around, last) + 1):
             if index >= self._samples_read and index - 1 in frames and self._stops():
                 self.stopped_at = self._times[index - 1]
                 break
-            # The first sample of a scan has been read.
-            if not self._is_certain and (index or section.begin):
+            if self._is_certain:
+                self._newest = index
+            elif index or section.begin:  # the first sample of a scan has been read
                 self._recorder.record(self._times[index])
                 self._waiting.append(self._times[index])
+                self._newest += 1
             self._samples_read = max(self._samples_read, index + 1)
             done = bisect_left(self._frames, self._samples_read)
             progress = Progress(done, len(self._frames), self._times[index])
@@ -330,7 +337,7 @@ class SectionScan:
             yield self._with_part(progress)
             begin, is_first = self._block_begin, index == section.begin
             is_complete = self._newest - around - begin >= length
-            if is_first or is_complete:
+            if self._waiting and (is_first or is_complete):
                 self._add_waiting()
             # The first frame by itself, with pairs at rest.
             if is_first and (yield from self._solve(progress, begin, begin)):
@@ -342,7 +349,8 @@ class SectionScan:
                 self._block_begin = end
                 if not self._is_certain:
                     self._keep(end - 1)
-        self._add_waiting()
+        if self._waiting:
+            self._add_waiting()
         is_last = self.stopped_at is not None or section.end == last
         begin, end = self._block_begin, self._newest - (0 if is_last else around)
         if end > begin and (yield from self._solve(progress, begin, end)):
@@ -350,20 +358,6 @@ class SectionScan:
         if is_last:
             # The last frame by itself, for subjects present there only.
             yield from self._solve(progress, end, end)
-
-    def _motion_at_first(self, count: int) -> Any:
-        """Return all shapes of motion that is certain at the first time, if they are meshes; else one."""
-        one = self._motion.at(np.arange(min(count, 1)), self._sample_times[:1])
-        if not isinstance(one, Meshes):
-            return one
-        return self._motion.at(np.arange(count), np.full(count, self._sample_times[0]))
-
-    @property
-    def _newest(self) -> int:
-        """Position of the newest sample among those of the scanner, with those that wait to be added."""
-        if self._is_certain:
-            return self._samples_read - 1
-        return len(self._scanner.times) + len(self._waiting) - 1
 
     def _solve(self, progress: Progress, first: int, last: int) -> Generator[Progress, None, bool]:
         """Solve the intervals from one sample to another, or one by itself; returns whether to end.
@@ -380,54 +374,65 @@ class SectionScan:
                 return True
         return False
 
-    def _begin(self, section: Section) -> None:
-        """Make the scanner of a section. The first sample of the scan gives the sizes of the subjects."""
+    def _begin(self, section: Section) -> int:
+        """Make the scanner of a section, and return the number of intervals of its blocks.
+
+        The first sample of the scan gives the sizes of the subjects.
+        """
+        motion, is_certain = self._motion, self._is_certain
         self._span = self._times[section.begin], self._times[section.end]
-        if self._first is None and not self._is_certain:
-            self._recorder.record(self._times[0])
-            self._first = self._recorder.recorded()
-        if section.begin and not self._is_certain:
-            self._motion.restart()
-        scanner = self._scanner = self._new_scanner()
-        if self._first is not None:
+        if not is_certain:
+            if self._first is None:
+                self._recorder.record(self._times[0])
+                self._first = self._recorder.recorded()
+            if section.begin:
+                motion.restart()
+        count = len(motion.is_certain) if self._first is None else self._first.shapes.shape[1]
+        if self.plan is None:
+            subjects = len(refinable_subjects(motion)) if self._can_probe else None
+            self.plan = _plan(self._settings, count, self._times[0], subjects)
+        if self._may_switch:
+            self._finder = SwitchFinder(motion, self.plan.subject_of, self._settings.clearance)
+        if self._first is None:
+            # One shape shows the type; meshes count by their vertices.
+            shapes = motion.at(np.arange(min(count, 1)), self._sample_times[:1])
+            if isinstance(shapes, Meshes):
+                shapes = motion.at(np.arange(count), np.full(count, self._sample_times[0]))
+            self._scanner = PairScanner(self.plan, motion, self._sample_times)
+        else:
+            shapes = self._first.shapes
+            sampled = SampledMotion(motion, self.plan.subject_of, self._is_adaptive)
+            self._scanner = PairScanner(self.plan, sampled, self._sample_times)
             self._add_samples(self._sample_times[:1], self._first)
+        scanner = self._scanner
         scanner.measure(self._sample_times[:1])
         scanner.solving = scanner.solved_until = self._times[section.begin]
         scanner.instants = float(section.begin > 0)
         self._block_begin = section.begin
-        if section.begin and not self._is_certain:
+        if section.begin and not is_certain:
             self._keep(1)
+        if isinstance(shapes, Meshes):
+            count += int(moving_vertices(shapes.reshaped((-1,))).sum()) // _VERTICES_OF_SHAPE
+        return min(max(_BLOCK_SHAPES // max(count, 1), _SHORTEST_BLOCK), _LONGEST_BLOCK)
 
     def _keep(self, first: int) -> None:
         """Drop the samples before the one that precedes the next block."""
-        self._scanner.sampled.keep_frames(slice(first, None))
-        self._block_begin = 1
-
-    def _new_scanner(self) -> PairScanner:
-        """Create the scanner of a section, and what finds when subjects appear or disappear."""
-        self._finder = None
-        if self.plan is None:
-            count = len(self._motion.is_certain) if self._first is None else self._first.shapes.shape[1]
-            subjects = len(refinable_subjects(self._motion)) if self._can_probe else None
-            self.plan = _plan(self._settings, count, self._times[0], subjects)
-        if self._may_switch:
-            self._finder = SwitchFinder(self._motion, self.plan.subject_of, self._settings.clearance)
-        motion = self._motion
-        if not self._is_certain:
-            motion = SampledMotion(motion, self.plan.subject_of, self._is_adaptive)
-        return PairScanner(self.plan, motion, self._sample_times)
+        sampled = self._scanner.sampled
+        sampled.keep_frames(slice(first, None))
+        self._block_begin, self._newest = 1, len(sampled.times) - 1
 
     def _add_waiting(self) -> None:
-        """Add a sample of all waiting times, if there are any."""
-        if self._waiting:
-            self._add_samples(np.array(self._waiting), self._recorder.recorded())
-            self._waiting.clear()
+        """Add a sample of all waiting times."""
+        self._add_samples(np.array(self._waiting), self._recorder.recorded())
+        self._waiting.clear()
 
     def _add_samples(self, times: Floats, sample: Sample) -> None:
         """Add a sample of times (k,), and samples of what appears or disappears between."""
         if self._finder is not None:
             times, sample = self._finder.with_switches(times, sample, *self._span)
-        self._scanner.sampled.add_frames(times, sample)
+        sampled = self._scanner.sampled
+        sampled.add_frames(times, sample)
+        self._newest = len(sampled.times) - 1
 
     def _with_part(self, progress: Progress) -> Progress:
         """Add the part of a scan that is done, of which reading the frames is a part too."""
@@ -442,13 +447,3 @@ class SectionScan:
 def _is_all_certain(motion: Any) -> bool:
     """Return whether nothing of a motion need be sampled."""
     return isinstance(motion, Motion) and bool(np.all(motion.is_certain))
-
-
-def _has_certain(sampler: Any) -> bool:
-    """Return whether all motion of a sampler is certain."""
-    return _is_all_certain(getattr(sampler, "certain", None))
-
-
-def _block_length(shape_count: int) -> int:
-    """Return the number of intervals that are solved together: more save little, and take memory."""
-    return min(max(_BLOCK_SHAPES // max(shape_count, 1), _SHORTEST_BLOCK), _LONGEST_BLOCK)

@@ -59,8 +59,6 @@ _WHOLE = 1e-6
 
 def joined_records(parts: Sequence[PairCache]) -> PairCache:
     """Join the records of successive sections, at least one."""
-    if len(parts) == 1:
-        return parts[0]
     result = PairCache(np.logical_or.reduce([part.has_moved for part in parts]))
     result.pairs = PairRecords.joined([part.pairs for part in parts])
     # A contact that lasts over a cut begins as in its first section.
@@ -77,14 +75,15 @@ def report_of(plan: ScanPlan, records: PairCache, stopped_at: float | None) -> C
     # Where nothing moves, pairs that do not move are all there is.
     with_static = plan.static_pairs or not has_moved.any()
     i, j = np.divmod(pairs.keys, max(1, pair_filter.count))
-    a, b = pair_filter.in_order(i, j)
+    # A subject of group A first, otherwise the lower index.
+    as_given = pair_filter.group_a[i] & pair_filter.group_b[j]
+    a, b = np.where(as_given, i, j), np.where(as_given, j, i)
     moves = has_moved[i] | has_moved[j]
     is_reported = moves | with_static
     is_contact = pairs.touched & is_reported
     # Normals of these point towards the lower index.
     columns = (column[is_contact] for column in (pairs.keys, a, b, a != i))
-    contacts = _contacts_of(_with_doubts(pairs, records.spans()), plan.first_time, *columns)
-    contacts = contacts.take(np.lexsort((contacts.pairs.b, contacts.pairs.a, contacts.pairs.frame)))
+    contacts = _contacts_of(pairs, records.spans(), plan.first_time, *columns)
     near, hidden = np.flatnonzero(~pairs.touched & pairs.is_near & moves), pairs.touched & ~is_reported
     near_misses = NearMisses(a[near], b[near], pairs.least_time[near], pairs.least[near])
     near_misses = near_misses.take(np.lexsort((near_misses.b, near_misses.a, near_misses.gap)))
@@ -93,26 +92,37 @@ def report_of(plan: ScanPlan, records: PairCache, stopped_at: float | None) -> C
     return ContactReport(contacts, Clearances(near_misses), stopped_at, static, static_count)
 
 
-def _with_doubts(pairs: PairRecords, spans: ContactSpans) -> ContactSpans:
-    """Add times in which pairs may touch without a record to the uncertainty of their first contacts."""
+def _contacts_of(
+    pairs: PairRecords,
+    spans: ContactSpans,
+    first_time: float,
+    keys: Ints,
+    a: Ints,
+    b: Ints,
+    is_flipped: Bools,
+) -> Contacts:
+    """Contacts of pairs (m,) with `keys` (m,), in order of time; spans of other pairs are skipped."""
+    # What pairs may have touched without a record adds to the uncertainty of their first contacts.
     firsts, uncertainty = np.flatnonzero(is_run_start(spans.keys)), spans.uncertainty.copy()
     since = pairs.doubtful_since[np.searchsorted(pairs.keys, spans.keys[firsts])]
     uncertainty[firsts] = np.fmax(uncertainty[firsts], spans.enter[firsts] - since)
-    return spans.replaced(uncertainty=uncertainty)
-
-
-def _contacts_of(
-    spans: ContactSpans, first_time: float, keys: Ints, a: Ints, b: Ints, is_flipped: Bools
-) -> Contacts:
-    """Contacts of pairs (m,) with increasing `keys` (m,); spans of other pairs are skipped."""
     begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
-    count = end - begin
-    spans = spans.take(concatenated_ranges(begin, count))
-    sign = np.repeat(np.where(is_flipped, -1.0, 1.0), count)[:, None]
-    velocity = np.where((spans.enter == first_time)[:, None], np.nan, spans.velocity * sign)
-    details = spans.uncertainty, spans.point, spans.normal * sign, velocity
-    deepest = spans.least_time, -spans.least, spans.direction * sign
-    intervals = Intervals(spans.enter, spans.leave, *details, *deepest)
+    order = np.lexsort((b, a, spans.enter[begin]))
+    a, b, begin, count = a[order], b[order], begin[order], (end - begin)[order]
+    rows = concatenated_ranges(begin, count)
+    spans = spans.take(rows)
+    sign = np.repeat(np.where(is_flipped[order], -1.0, 1.0), count)[:, None]
+    intervals = Intervals(
+        spans.enter,
+        spans.leave,
+        uncertainty[rows],
+        spans.point,
+        spans.normal * sign,
+        np.where((spans.enter == first_time)[:, None], np.nan, spans.velocity * sign),
+        spans.least_time,
+        -spans.least,
+        spans.direction * sign,
+    )
     # The least separations of the pairs are those of their spans: of intervals without contact, bounds may be
     # less than the gap within a clearance.
     by_depth = np.lexsort((spans.least, np.arange(len(count)).repeat(count)))
@@ -121,8 +131,7 @@ def _contacts_of(
     tunnelling = np.floor(first.end + _WHOLE) < first.start - _WHOLE
     how = first.start == first_time, tunnelling, np.array(MOTIONS)[spans.motion[start]]
     when = first.start, first.uncertainty, first.point, first.normal
-    table = PairContacts(a, b, *when, *how, deep.deepest_frame, deep.depth)
-    return Contacts(table, intervals, count)
+    return Contacts(PairContacts(a, b, *when, *how, deep.deepest_frame, deep.depth), intervals, count)
 
 
 _Table = TypeVar("_Table", bound=Table)

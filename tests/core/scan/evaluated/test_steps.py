@@ -309,7 +309,8 @@ def test_box_that_turns_by_radians_a_frame_leaves_a_wall_between_its_corners(rat
 @pytest.mark.parametrize("length", [1, 2, 3, 5])
 def test_contact_that_a_jump_ends_is_over_whichever_intervals_are_solved_together(kind, length, monkeypatch):
     # All bodies rest but for a jump at a frame.
-    monkeypatch.setattr(scan, "_block_length", lambda shape_count: length)
+    monkeypatch.setattr(scan, "_SHORTEST_BLOCK", length)
+    monkeypatch.setattr(scan, "_LONGEST_BLOCK", length)
     places = [lambda time, jump=jump: 0.5 if time < jump else 9.0 for jump in range(1, 20)]
     found = contacts_on_line(kind, places, range(25))
     for row, jump in enumerate(range(1, 20)):

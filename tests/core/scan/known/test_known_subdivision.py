@@ -20,7 +20,8 @@ def report_of(motion, frames, **settings):
 @pytest.mark.parametrize("seed", range(times(2, full=6)))
 @pytest.mark.parametrize("length", [2, 256])
 def test_no_contact_is_missed_invented_or_late(seed, length, monkeypatch):
-    monkeypatch.setattr(scan, "_block_length", lambda shape_count: length)
+    monkeypatch.setattr(scan, "_SHORTEST_BLOCK", length)
+    monkeypatch.setattr(scan, "_LONGEST_BLOCK", length)
     frames, count = 8, 11
     motion = random_polylines(np.random.default_rng(seed), count, frames - 1, 2.5)
     found = {(contact.a, contact.b): contact.first for contact in report_of(motion, frames).contacts}
@@ -153,7 +154,8 @@ def first_while_shown(first_contact, absences, last):
 def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(
     seed, has_surface, length, monkeypatch
 ):
-    monkeypatch.setattr(scan, "_block_length", lambda shape_count: length)
+    monkeypatch.setattr(scan, "_SHORTEST_BLOCK", length)
+    monkeypatch.setattr(scan, "_LONGEST_BLOCK", length)
     rng, last, count = np.random.default_rng(seed), 7, 11
     motion, partners = random_polylines(rng, count, last, 2.5), range(count)
     # Pieces do not show what is there at the last frame alone.
@@ -191,7 +193,8 @@ def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(
 def test_contact_at_rest_ends_where_a_subject_disappears_and_begins_where_it_comes_back(
     length, hidden, monkeypatch
 ):
-    monkeypatch.setattr(scan, "_block_length", lambda shape_count: length)
+    monkeypatch.setattr(scan, "_SHORTEST_BLOCK", length)
+    monkeypatch.setattr(scan, "_LONGEST_BLOCK", length)
     motion = Polylines([([0], [(0, 0, 0)]), ([0], [(0.25, 0, 0)])])
     hide(motion, np.array([[20, 21], hidden]))
     (contact,) = report_of(motion, 9).contacts
