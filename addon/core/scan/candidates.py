@@ -16,14 +16,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..broad_phase.overlapping_pairs import overlapping_pairs
+from ..broad_phase.grid import Boxes
+from ..broad_phase.overlapping_pairs import find_pairs
 from ..interval.pair_motion import MOTIONS_OF_SHAPES, rotation_sagitta
 from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
 from ..motion.steps import Steps, bounded_steps, placed_steps
 from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
 from ..numeric.spans import is_run_start
-from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import scaled
 from ..shapes import Aabb, differences
 from .pair_filter import PairFilter
@@ -36,7 +36,8 @@ class Candidates(Table):
     keys : (m,) int. Keys of the pairs of subjects in the pair cache.
     size : (m,) float. Size of the smaller subject.
     contact_motion : (m,) int. Motion from which contacts of the pair follow, an index of `MOTIONS`.
-    least : (m,) float. Least separation so far, inf for new pairs.
+    cutoff : (m,) float. Separations at or above this need not be computed: a smaller one is known, or they
+        exceed both the clearance and the size up to which a pair is a near miss.
     has_contact_before : (m,) bool. Whether the pair had a contact before this block.
     open_least : (m,) float. Least separation within the contact that lasts until this block; inf for pairs
         without one.
@@ -46,17 +47,9 @@ class Candidates(Table):
     keys: Ints
     size: Floats
     contact_motion: Ints
-    least: Floats
+    cutoff: Floats
     has_contact_before: Bools
     open_least: Floats
-
-    def separation_cutoff(self, clearance: float = 0.0) -> Floats:
-        """Separations (m,) at or above which a pair's least separation need not be computed.
-
-        Such a value cannot change the report: either a smaller separation is known already, or it exceeds
-        both the clearance and the size below which a pair counts as a near miss.
-        """
-        return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + CHAIN_ROUNDING))
 
 
 DEPTH_TOLERANCE = 0.01
@@ -139,8 +132,12 @@ class NearSearch:
         size = min(self._count, _FACTOR) if is_small else self._count
         yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)
         self.moving = moving = self._moving() | appears
+        # Shorter lengths: powers of the factor, of which the longest is at most a half.
+        sizes = [1]
+        while sizes[-1] * _FACTOR <= size / 2:
+            sizes.append(sizes[-1] * _FACTOR)
         while self._size > _FACTOR and self._expected_pairs() > _FEW_PAIRS * every:
-            size = _shorter(self._size)
+            size = sizes.pop()
             yield from self._begin_level(np.ones((every, -(-self._count // size)), dtype=bool), size)
         is_tested = np.full(pair_filter.count, with_static)
         is_tested[subject_of[moving]] = True
@@ -151,8 +148,16 @@ class NearSearch:
         is_near = np.zeros(self._low.shape[1:], dtype=bool)
         is_near.reshape(-1)[_places(pairs, cells, is_near.shape[1])] = True
         while self._size > 1:
-            cells, is_near = yield from self._refined(pairs, cells, is_near)
-        yield from self._end(is_near[:, : self._count])
+            cells, is_near = yield from self._refined(pairs, cells, is_near, sizes.pop())
+        # Bound the steps of shapes in intervals in which they are near, and drop the others.
+        is_used = is_near[:, : self._count]
+        rows = np.flatnonzero(is_used[self.steps.shape, self._groups])
+        interval, self.row_of = self._groups[rows], np.full(is_used.shape, -1, dtype=np.int64)
+        self.steps = steps = self.steps.take(rows)
+        self.row_of[steps.shape, interval] = np.arange(len(rows))
+        if self._count > 1:
+            bounding = bounded_steps(self._motion, steps, self._times[interval], self._times[interval + 1])
+            self.steps = yield from scaled(bounding, 1 - self._left, 1.0)
         # Without pairs that are near over long intervals only.
         row, self.cells = _renumbered(cells, is_near.shape[1], self._count)
         self.pairs = pairs.take(row, axis=1).T
@@ -205,9 +210,9 @@ class NearSearch:
         low[place], high[place] = boxes.min[shown].T, boxes.max[shown].T
 
     def _refined(
-        self, pairs: Ints, cells: Ints, is_near: Bools
+        self, pairs: Ints, cells: Ints, is_near: Bools, size: int
     ) -> Generator[float, None, tuple[Ints, Bools]]:
-        """Replace cells (c,) by those of their parts in which boxes overlap; yields as `find`.
+        """Replace cells (c,) by those of their parts, of `size`, in which boxes overlap; yields as `find`.
 
         Also returns which shapes are near another one in a group (n, g).
 
@@ -215,9 +220,7 @@ class NearSearch:
         cells : Numbers of pairs, times the number of groups, plus that of the group. Increasing.
         is_near : (n, g)
         """
-        longer, groups = self._size, is_near.shape[1]
-        size = _shorter(longer)
-        count = -(-longer // size)
+        count, groups = -(-self._size // size), is_near.shape[1]
         wanted = np.repeat(is_near, count, axis=1)
         # There are no parts after the end.
         wanted[:, -(-self._count // size) :] = False
@@ -238,25 +241,15 @@ class NearSearch:
             yield done + self._left * min(1.0, (start + len(chunk)) / len(cells))
         return np.concatenate(found), is_near
 
-    def _end(self, is_used: Bools) -> Generator[float, None, None]:
-        """Bound the steps of shapes in intervals that are used (n, k), and drop the others."""
-        rows = np.flatnonzero(is_used[self.steps.shape, self._groups])
-        interval, self.row_of = self._groups[rows], np.full(is_used.shape, -1, dtype=np.int64)
-        self.steps = steps = self.steps.take(rows)
-        self.row_of[steps.shape, interval] = np.arange(len(rows))
-        if self._count > 1:
-            bounding = bounded_steps(self._motion, steps, self._times[interval], self._times[interval + 1])
-            self.steps = yield from scaled(bounding, 1 - self._left, 1.0)
-
     def _overlapping(self) -> tuple[Ints, Ints]:
         """Find the pairs (2, p) of shapes whose boxes overlap in any group, and their cells (c,) in these."""
         every, groups = self._low.shape[1:]
         found = [np.empty(0, dtype=np.int64)]
         for group in range(groups):
-            boxes = Aabb.unchecked(self._low[..., group].T, self._high[..., group].T)
-            present = np.flatnonzero(boxes.min[:, 0] < np.inf)
-            first, second = present[overlapping_pairs(boxes[present])].T
-            found.append((first * every + second) * groups + group)
+            low, high = self._low[..., group], self._high[..., group]
+            present = np.flatnonzero(low[0] < np.inf)
+            for i, j in find_pairs(Boxes(present, low[:, present], high[:, present]), None):
+                found.append((np.minimum(i, j) * every + np.maximum(i, j)) * groups + group)
         # In order of pairs, then groups, as their parts are then too.
         keys, cells = _renumbered(np.sort(np.concatenate(found)), groups, groups)
         return np.stack(np.divmod(keys, max(every, 1))), cells
@@ -319,14 +312,6 @@ def _renumbered(cells: Ints, before: int, after: int) -> tuple[Ints, Ints]:
     return rows, cells + shifts.repeat(np.diff(begins, append=len(cells)))
 
 
-def _shorter(size: int) -> int:
-    """Return the next shorter length of groups of intervals: a power of the factor, at most a half."""
-    power = 1
-    while power * _FACTOR <= size / 2:
-        power *= _FACTOR
-    return power
-
-
 _Bounds: TypeAlias = tuple[Floats, Floats, Floats, Floats, Bools]
 
 
@@ -379,7 +364,6 @@ def undecided_cells(
     cells: Ints,
     candidates: Candidates,
     bounds: _Bounds,
-    cutoff: Floats,
     clearance: float,
     count: int,
 ) -> tuple[Bools, Bools]:
@@ -390,14 +374,13 @@ def undecided_cells(
 
     cells : (r,) int, increasing. As those of `NearSearch`.
     bounds : (r,) each, as `separation_bounds` has them.
-    cutoff : Separations at or above which those of candidates do not matter.
     count : Number of intervals.
     """
     row = cells // count
     low, known, greatest, deviation, continues = bounds
     tolerance = DEPTH_TOLERANCE * candidates.size.take(row)
     first = np.flatnonzero(is_run_start(row))
-    least = np.minimum(np.minimum.reduceat(known, first), cutoff[row[first]])
+    least = np.minimum(np.minimum.reduceat(known, first), candidates.cutoff[row[first]])
     least = least.repeat(np.diff(first, append=len(cells)))
     is_least = (low < least) | (known == least) | may_be_deeper(deviation, low, least, tolerance)
     is_apart = (low - deviation > clearance) & ~is_least

@@ -18,8 +18,9 @@ from ..motion.samples import SampledMotion
 from ..motion.steps import next_jumps
 from ..numeric.arrays import Bools, Floats, Ints, Table, largest_component, length
 from ..numeric.spans import is_run_start, span_runs
+from ..numeric.tolerances import CHAIN_ROUNDING
 from .candidates import Candidates
-from .rounds import LINEAR, PROVEN, Pieces
+from .rounds import LINEAR, PROVEN, SAMPLED, Pieces
 
 _UNSTEADY = 0.05
 """Part of its path by which a pair may deviate from linear motion if its velocity is known."""
@@ -123,10 +124,11 @@ class PairRecords(Table):
         least: Floats | float = np.inf,
         least_time: Floats | float = 0.0,
         touched: Bools | bool = False,
+        is_near: Bools | bool = False,
         doubtful_since: Floats | float = np.inf,
     ) -> PairRecords:
         """Make records (m,) in any order, of which several may be of one pair."""
-        columns = (least, least_time, touched, False, doubtful_since)
+        columns = (least, least_time, touched, is_near, doubtful_since)
         return cls(keys, *(np.full(keys.shape, column) for column in columns))
 
     @classmethod
@@ -308,7 +310,7 @@ _DESCRIBED_PER_CHUNK = 1 << 8
 class PairCache:
     """Contacts and least separation of each pair so far.
 
-    pairs : All but `is_near`, which depends on sizes.
+    pairs : What is known of each pair.
     open : Contacts that last until the time recorded last.
     has_moved : (s,) bool. Subjects that moved, appeared or disappeared.
     """
@@ -358,18 +360,22 @@ class PairCache:
             self._closed.append(joined.take(is_over))
         self.open = joined.take(~is_over)
 
-    def candidates(self, pairs: Ints, keys: Ints, size: Floats, contact_motion: Ints) -> Candidates:
+    def candidates(
+        self, motion: Motion, pairs: Ints, keys: Ints, size: Floats, clearance: float
+    ) -> Candidates:
         """Return pairs (m, 2) of shapes, with what is known of those of their subjects so far.
 
         keys, size : (m,) of the pairs of subjects
-        contact_motion : (m,) of the pairs of shapes
         """
+        how = np.where((motion.grain[pairs] < np.inf).all(axis=1), SAMPLED, LINEAR)
+        how = np.where(motion.is_certain[pairs].all(axis=1), PROVEN, how)
         (row, is_known), (open_row, is_open) = (_found(table.keys, keys) for table in (self.pairs, self.open))
         least, open_least = np.full((2, len(keys)), np.inf)
         least[is_known], open_least[is_open] = self.pairs.least[row], self.open.least[open_row]
         touched = np.zeros(len(keys), dtype=bool)
         touched[is_known] = self.pairs.touched[row]
-        return Candidates(pairs, keys, size, contact_motion, least, touched, open_least)
+        cutoff = np.minimum(least, np.maximum(size, clearance) * (1 + CHAIN_ROUNDING))
+        return Candidates(pairs, keys, size, how, cutoff, touched, open_least)
 
     def spans(self) -> ContactSpans:
         """Return all spans, the open ones too, ordered by key, then time."""

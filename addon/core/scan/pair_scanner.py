@@ -20,7 +20,7 @@ from ..shapes import Sphere
 from .candidates import Candidates, NearSearch, separation_bounds, undecided_cells
 from .pair_cache import ContactSpans, Descriptions, PairCache, PairRecords
 from .pair_filter import PairFilter
-from .rounds import SAMPLED, Pieces, contact_motions
+from .rounds import SAMPLED, Pieces
 from .subdivision import Subdivision
 
 _CANDIDATES_PER_CHUNK = 1 << 16
@@ -59,16 +59,18 @@ class ScanPlan:
 class PairScanner:
     """All pairs of a scan: blocks of a motion go in, contacts come out.
 
+    cache : All that was found so far.
+    times : Of all samples, or of those that are kept.
     solved_until : Time up to which all contacts are recorded.
     solving : The same, with the part that is done of the block that is being solved.
     instants : Number of frames that are solved by themselves, with the part that is done of the next one.
     """
 
     def __init__(self, plan: ScanPlan, motion: Motion, times: Floats) -> None:
-        self.motion, self._plan, self._times = motion, plan, times
+        self.motion, self._plan, self.times = motion, plan, times
         self._subject_of = plan.subject_of
         self._count = plan.pair_filter.count
-        self._cache = PairCache(np.zeros(self._count, dtype=bool))
+        self.cache = PairCache(np.zeros(self._count, dtype=bool))
         # Sizes of subjects, NaN until measured.
         self._sizes = np.full(self._count, np.nan)
         # Shapes that were present in the last interval that was solved.
@@ -105,15 +107,11 @@ class PairScanner:
         assert isinstance(self.motion, SampledMotion), "nothing is sampled of motion that is certain"
         return self.motion
 
-    @property
-    def times(self) -> Floats:
-        """Times of all samples, or of those that are kept."""
-        return self.motion.times if isinstance(self.motion, SampledMotion) else self._times
-
     def process(self, first: int, last: int) -> Generator[None, None, None]:
         """Record what all candidate pairs do from one sample to another, or at one by itself."""
         if isinstance(self.motion, SampledMotion):
             self.motion.set_block(first, last)
+            self.times = self.motion.times
         times = self.times[slice(first, last + 1) if first < last else [first, first]]
         begin, end, before = float(times[0]), float(times[-1]), self.instants
         for part in self._parts(times):
@@ -137,22 +135,22 @@ class PairScanner:
         is_moving = np.full(self._count, is_instant)
         if not is_instant:
             is_moving[self._subject_of[near.moving]] = True
-            self._cache.has_moved |= is_moving
+            self.cache.has_moved |= is_moving
         subjects = self._subject_of[near.pairs].T
         keys, size = plan.pair_filter.keys(*subjects), np.minimum(*self._sizes[subjects])
-        candidates = self._cache.candidates(near.pairs, keys, size, contact_motions(motion, near.pairs))
+        candidates = self.cache.candidates(motion, near.pairs, keys, size, plan.clearance)
         cells, continued = yield from self._undecided(near, times, candidates)
         pairs, pieces = yield from scaled(
             self._solve_candidates(near, times, candidates, cells), _BROAD_PHASE, 1 - _RECORDING
         )
         # Open contacts of pairs at rest last until the end of the block unsolved, unless one has disappeared.
         is_moving[self._subject_of[~present]] = True
-        resting = self._cache.open
+        resting = self.cache.open
         resting = resting.take(~is_moving[np.stack(np.divmod(resting.keys, max(1, self._count)))].any(axis=0))
         resting = resting.replaced(leave=np.full(len(resting.keys), times[-1]))
         found = Descriptions(motion, plan.clearance, plan.first_time, candidates, pieces)
         continued = ContactSpans.concatenate([continued, resting])
-        recording = self._cache.record(pairs, continued, float(times[-1]), found)
+        recording = self.cache.record(pairs, continued, float(times[-1]), found)
         yield from scaled(recording, 1 - _RECORDING, 1.0)
         self._was_present = motion.are_present(every, np.full(len(every), times[-2]))
 
@@ -166,7 +164,6 @@ class PairScanner:
         motion, count = self.motion, len(times) - 1
         bounds_of = separation_bounds(near)
         clearance = self._plan.clearance
-        cutoff = candidates.separation_cutoff(clearance)
         # What may move in steps may deviate by any amount: that is sampled in any case.
         is_stepped: Bools = np.zeros(len(near.pairs), dtype=bool)
         if isinstance(motion, SampledMotion) and motion.is_adaptive and not motion.is_probed:
@@ -182,7 +179,7 @@ class PairScanner:
             bounds = bounds_of(cells)
             if is_stepped.any():
                 bounds[3][is_stepped[cells // count]] = np.inf
-            is_apart, is_within = undecided_cells(cells, candidates, bounds, cutoff, clearance, count)
+            is_apart, is_within = undecided_cells(cells, candidates, bounds, clearance, count)
             # Of parts of subjects, spans in contact decide others.
             is_within &= self._plan.is_whole
             left.append(cells[~(is_apart | is_within)])
@@ -220,7 +217,6 @@ class PairScanner:
         pairs : gets records of the pairs
         """
         candidates, clearance = subdivision.candidates, self._plan.clearance
-        cutoff = candidates.separation_cutoff(clearance)
         touching: list[Pieces] = []
         begin = 0.0
         solved: Pieces | None = subdivision.whole_intervals()
@@ -229,16 +225,15 @@ class PairScanner:
             yield from scaled(self._solve_motion(solved), begin + 0.1 * of_all, begin + 0.25 * of_all)
             yield begin + 0.3 * of_all
             subdivision.assess(solved, clearance)
-            is_open, cutoffs = subdivision.give_up(solved), cutoff[solved.rows]
+            is_open, cutoffs = subdivision.give_up(solved), candidates.cutoff[solved.rows]
             searching = subdivision.with_least(solved, np.flatnonzero(~is_open), cutoffs)
             solved = yield from scaled(searching, begin + 0.4 * of_all, begin + 0.5 * of_all)
             # Drop pairs that neither touch nor come closer than already recorded.
             touches, is_less = solved.is_touching, solved.contacts.least < cutoffs
             rows = np.flatnonzero(~is_open & (touches | is_less))
-            least, times = solved.contacts.least, solved.times(solved.contacts.least_time)
-            pairs.append(
-                PairRecords.found(candidates.keys[solved.rows[rows]], least[rows], times[rows], touches[rows])
-            )
+            pair, least = solved.rows[rows], solved.contacts.least[rows]
+            times, is_near = solved.times(solved.contacts.least_time)[rows], least <= candidates.size[pair]
+            pairs.append(PairRecords.found(candidates.keys[pair], least, times, touches[rows], is_near))
             touching.append(solved.take(rows[touches[rows]]))
             splitting = subdivision.split(solved, is_open)
             solved = yield from scaled(splitting, begin + 0.5 * of_all, begin + of_all)
@@ -268,13 +263,6 @@ class PairScanner:
             rows = left[start : start + SLOW_CHUNK]
             found = methods.second(motion.take(rows), clearance, deviation[rows], contacts.take(rows))
             contacts.assign(rows, found)
-
-    def records(self) -> PairCache:
-        """Return all that was found."""
-        pairs, size = self._cache.pairs, self._sizes
-        i, j = np.divmod(pairs.keys, max(1, self._count))
-        self._cache.pairs = pairs.replaced(is_near=pairs.least <= np.minimum(size[i], size[j]))
-        return self._cache
 
 
 def _continued_spans(cells: Ints, keys: Ints, times: Floats) -> ContactSpans:

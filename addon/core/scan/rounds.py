@@ -11,7 +11,6 @@ import numpy as np
 
 from ..interval.dispatch import with_minimum_separation
 from ..interval.pair_motion import IntervalContacts, PairMotion, rotation_sagitta
-from ..motion.motion import Motion
 from ..motion.samples import FIRST_TOLERANCE
 from ..numeric.arrays import Bools, Floats, Ints, Table
 from ..numeric.spans import CutLines, span_runs
@@ -24,12 +23,6 @@ LATER_TOLERANCE = 5e-3
 """Frames by which ends of contacts may be off, and further contacts of a pair."""
 TURN = 10.0
 """Multiple of `GRAZE` for gaps within a contact of shapes that turn: a thousandth of the size."""
-
-
-def contact_motions(motion: Motion, pairs: Ints) -> Ints:
-    """Motions (m,) from which contacts of pairs (m, 2) of shapes follow: indices of `MOTIONS`."""
-    how = np.where((motion.grain[pairs] < np.inf).all(axis=1), SAMPLED, LINEAR)
-    return np.where(motion.is_certain[pairs].all(axis=1), PROVEN, how)
 
 
 class Pieces(Table):

@@ -308,7 +308,7 @@ class SectionScan:
         for each in sections:
             frames = frozenset(self._frames[each.begin : each.end + 1])
             yield from self._scan(Section(self._frames[each.begin], self._frames[each.end]), frames)
-            records.append(self._scanner.records())
+            records.append(self._scanner.cache)
             if self.stopped_at is not None:
                 break
         return records[0] if len(records) == 1 else joined_records(records)

@@ -219,7 +219,7 @@ class Subdivision:
             )
             contacts.least[deep], contacts.least_time[deep] = found
             contacts.low[deep] = found[0]
-        cutoff = self.candidates.separation_cutoff(clearance)[rows]
+        cutoff = self.candidates.cutoff[rows]
         least, touching = self._least.known(solved, contacts.least + deviation, cutoff)
         is_doubtful = is_settled & may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & ~solved.is_touching)

@@ -22,12 +22,11 @@ def decided(low, ends, deviation=0.0, clearance=0.0, open_least=np.inf):
         np.array([1]),
         np.array([1.0]),
         np.array([PROVEN]),
-        np.array([np.inf]),
+        np.array([max(1.0, clearance)]),
         np.array([open_least < np.inf]),
         np.array([open_least]),
     )
-    cutoff = candidate.separation_cutoff(clearance)
-    apart, within = undecided_cells(np.arange(count), candidate, bounds, cutoff, clearance, count)
+    apart, within = undecided_cells(np.arange(count), candidate, bounds, clearance, count)
     return apart.tolist(), within.tolist()
 
 
