@@ -21,7 +21,8 @@ from ..distance.dispatch import separation
 from ..mesh.meshes import Meshes
 from ..numeric.arrays import Floats, Ints
 from ..shapes import Aabb, Capsule, Obb, Sphere
-from ..sweep.dispatch import closest_time
+from ..sweep.closed_forms import overlap_span_aabb_aabb
+from ..sweep.dispatch import closest_time, overlap_span
 from .meshes import depth_bounds_of_meshes, interval_contacts_of_meshes, minimum_separation_of_meshes
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import contact_bounds, interval_contacts_of_rotating, minimum_separation_of_rotating
@@ -33,10 +34,14 @@ SLOW_CHUNK = 1 << 11
 
 def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float, _deviation: Floats) -> IntervalContacts:
     """Solve the contacts of boxes along the axes. Exact up to float64 rounding."""
-    enter, leave = pairs.overlap_span(clearance)
-    time = closest_time(*pairs)
+    a0, a1, b0, b1 = pairs
+    if clearance:
+        enter, leave = overlap_span(a0, a1, b0, b1, clearance)
+    else:
+        enter, leave = overlap_span_aabb_aabb(a0, a1, b0, b1)
+    time = closest_time(a0, a1, b0, b1)
     least = pairs.separation_at(time)
-    ends = separation(pairs.a_start, pairs.b_start), separation(pairs.a_end, pairs.b_end)
+    ends = separation(a0, b0), separation(a1, b1)
     return IntervalContacts(enter, leave, least, time, least, np.maximum(*ends))
 
 

@@ -17,8 +17,8 @@ from ..distance.dispatch import Solid, separation, witness_points
 from ..mesh.meshes import Meshes, velocities_of_meshes
 from ..mesh.vertex_paths import changes_of_paths, paths_of_vertices
 from ..numeric.arrays import Floats, Table, cross, dot, length, normalized, transform_vectors
-from ..shapes import Aabb, Capsule, Obb, Shape, Sphere, concatenated
-from ..sweep.dispatch import TIMES_WITHIN, overlap_span, time_of_impact
+from ..shapes import Aabb, BoundingVolume, Capsule, Obb, Shape, Sphere, concatenated
+from ..sweep.dispatch import TIMES_WITHIN
 from ..sweep.interpolation import RotationPath, arc, at, rotation_angle, rotation_axis_angle
 from ..sweep.mesh_mesh import contacts_of_meshes
 
@@ -40,14 +40,16 @@ class PairMotion(Table):
         shapes: list[Any] = [concatenated(*sides) for sides in zip(*parts, strict=True)]
         return cls(*shapes)
 
-    def reversed_in_time(self) -> PairMotion:
-        """Return the motion from end to start."""
-        return PairMotion(self.a_end, self.a_start, self.b_end, self.b_start)
-
     def padded(self, amount: Floats | float) -> PairMotion:
         """Pairs whose separation is smaller by `amount`; oriented boxes touch wherever it would be 0."""
-        half = np.asarray(amount) / 2
-        return PairMotion(*(shape.padded(half) for shape in self))
+        half, shapes = np.asarray(amount) / 2, []
+        for shape in self:
+            if isinstance(shape, BoundingVolume):
+                fields = {name: getattr(shape, name) for name in shape.field_shapes}
+                shapes.append(shape.unchecked(*shape._grown(fields, half).values()))
+            else:
+                shapes.append(shape.padded(half))
+        return PairMotion(*shapes)
 
     def time_within(self, clearance: Floats | float) -> Floats:
         """First time (m,) in [0, 1] at which pairs are within a Euclidean distance (m,); NaN for never.
@@ -59,11 +61,6 @@ class PairMotion(Table):
     def at(self, time: Floats) -> tuple[Solid, Solid]:
         """Both shapes at `time` (..., m) in [0, 1]."""
         return at(self.a_start, self.a_end, time), at(self.b_start, self.b_end, time)
-
-    def overlap_span(self, clearance: float) -> tuple[Floats, Floats]:
-        """First and last time (m,) in [0, 1] within a clearance; NaN for never."""
-        a0, a1, b0, b1 = self
-        return overlap_span(a0, a1, b0, b1, clearance)
 
     def separation_at(self, time: Floats) -> Floats:
         """Signed separation (..., m) at `time` (..., m) in [0, 1]."""
@@ -143,7 +140,7 @@ def raised_lower_bounds(
     # Samples bound the least separation from above only. So sweep padded shapes: if those do not touch, the
     # pair is never nearer than the padding.
     padding = (clearance + deviation[rows]) * (1 + 1e-9)
-    never = np.isnan(time_of_impact(*pairs.take(rows).padded(padding)))
+    never = np.isnan(pairs.take(rows).padded(padding).time_within(0.0))
     low = low.copy()
     low[rows[never]] = padding[never]
     return low

@@ -14,6 +14,7 @@ import numpy as np
 from ..distance.obb import gap_along_axis, separation_and_axis
 from ..numeric.arrays import Bools, Floats, Table, dot, length
 from ..shapes import Obb, concatenated
+from ..sweep.dispatch import overlap_span
 from ..sweep.interpolation import ObbMotion, rotation_angle
 from ..sweep.obb import boxes_in_motion
 from .pair_motion import IntervalContacts, PairMotion, parabola_overshoot, raised_lower_bounds
@@ -180,7 +181,8 @@ def interval_contacts_of_rotating(
     pairs: PairMotion, clearance: float, deviation: Floats, bounds: IntervalContacts
 ) -> IntervalContacts:
     """Contacts (m,) of boxes or capsules: see `dispatch`. Changes `bounds`, from `contact_bounds`."""
-    enter, leave = pairs.overlap_span(clearance)
+    a0, a1, b0, b1 = pairs
+    enter, leave = overlap_span(a0, a1, b0, b1, clearance)
     _, _, least, least_time, low, high = bounds
     low = raised_lower_bounds(pairs, enter, low, clearance, deviation)
     # A pair that may touch within its deviation: its closest time is where to sample the motion next.

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..numeric.arrays import Floats, length
 from ..sweep.closed_forms import relative_motion, time_of_minimum_gap
+from ..sweep.dispatch import overlap_span
 from .pair_motion import IntervalContacts, PairMotion
 
 _UNSURE = 1e-9
@@ -36,6 +37,6 @@ def interval_contacts_of_spheres(pairs: PairMotion, clearance: float, _deviation
     enter[throughout], leave[throughout] = 0.0, 1.0
     rows = np.flatnonzero(~throughout & (least <= near + _UNSURE))
     if len(rows):
-        enter[rows], leave[rows] = pairs.take(rows).overlap_span(clearance)
-    least = least * unit
-    return IntervalContacts(enter, leave, least, least_time, least, high * unit)
+        pair = pairs.take(rows)
+        enter[rows], leave[rows] = overlap_span(pair.a_start, pair.a_end, pair.b_start, pair.b_end, clearance)
+    return IntervalContacts(enter, leave, least * unit, least_time, least * unit, high * unit)

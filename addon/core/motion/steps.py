@@ -43,7 +43,12 @@ class Steps(Table):
         with np.errstate(invalid="ignore"):
             padding = margin + np.nan_to_num(self.deviation) + rotation_sagitta(self.start, self.ending)
         # Rounded outward, because the sides of boxes around spheres carry a rounding error or two.
-        return self.start.aabb().merged(self.ending.aabb()).padded(padding * (1 + CHAIN_ROUNDING))
+        reach = (padding * (1 + CHAIN_ROUNDING))[:, None]
+        start, ending = self.start.aabb(), self.ending.aabb()
+        with np.errstate(over="ignore"):  # what may be anywhere has no end
+            return Aabb.unchecked(
+                np.minimum(start.min, ending.min) - reach, np.maximum(start.max, ending.max) + reach
+            )
 
 
 def placed_steps(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Generator[float, None, Steps]:

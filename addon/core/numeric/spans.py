@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -58,28 +59,30 @@ def is_run_start(values: Ints) -> Bools:
     return starts
 
 
+@dataclass
 class CutLines:
-    """Lines with numbers, which are cut at positions: to find out what is between the same cuts."""
+    """Lines with numbers, which are cut at positions: to find out what is between the same cuts.
 
-    def __init__(self) -> None:
-        self._line, self._position = np.empty(0, dtype=np.int64), np.empty(0)
+    line, position : (k,) of all cuts, in order; just after the position.
+    """
 
-    def cut_before(self, lines: Ints, positions: Floats) -> None:
-        """Cut lines (m,) just before positions (m,)."""
-        self.cut_after(lines, np.nextafter(positions, -np.inf))
+    line: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    position: Floats = field(default_factory=lambda: np.empty(0))
 
-    def cut_after(self, lines: Ints, positions: Floats) -> None:
-        """Cut lines (m,) just after positions (m,)."""
-        line, position = np.append(self._line, lines), np.append(self._position, positions)
+    def cut(self, lines: Ints, positions: Floats, is_before: bool = False) -> None:
+        """Cut lines (m,) just after positions (m,), or just before them."""
+        if is_before:
+            positions = np.nextafter(positions, -np.inf)
+        line, position = np.append(self.line, lines), np.append(self.position, positions)
         order = np.lexsort((position, line))
-        self._line, self._position = line[order], position[order]
+        self.line, self.position = line[order], position[order]
 
     def pieces(self, lines: Ints, positions: Floats) -> Ints:
         """Numbers (m,) of the pieces in which positions (m,) of lines (m,) are: equal within a piece.
 
         Positions on different lines may have equal numbers.
         """
-        return _search(self._line, self._position, lines, positions, "left")
+        return _search(self.line, self.position, lines, positions, "left")
 
 
 def _search(

@@ -59,7 +59,7 @@ class Pieces(Table):
         cls, rows: Ints, motion: PairMotion, deviation: Floats, may_jump: Bools, begin: Floats, end: Floats
     ) -> Pieces:
         """Pieces (m,) of which only the motion is known."""
-        rest, farther, *contacts = np.full((2 + len(IntervalContacts.names()), len(rows)), np.nan)
+        rest, farther, *contacts = np.full((8, len(rows)), np.nan)
         solved = IntervalContacts(*contacts), *np.zeros((2, len(rows)), dtype=bool), np.zeros(len(rows))
         return cls(rows, motion, deviation, may_jump, begin, end, rest, farther, *solved)
 
@@ -67,11 +67,6 @@ class Pieces(Table):
     def is_touching(self) -> Bools:
         """Mask (m,) of pairs with a contact."""
         return ~np.isnan(self.contacts.enter)
-
-    @property
-    def middle(self) -> Floats:
-        """Times (m,) in the middle of contacts; of the interval where there is none."""
-        return self.times(np.nan_to_num((self.contacts.enter + self.contacts.leave) / 2, nan=0.5))
 
     def times(self, part: Floats) -> Floats:
         """Interpolate times (m,) in frames at `part` (m,) in [0, 1] of the intervals, exact at both ends."""
@@ -115,9 +110,8 @@ def _assess_times(solved: Pieces, graze: Floats, clearance: float, tolerance: Fl
     # As long as pairs take to cover the deviation, at the speed at which they come closer. A contact that
     # reaches an end of the interval is timed by the neighboring interval.
     errors = np.zeros((2, len(enter)))
-    for error, side, time in zip(
-        errors, (motion, motion.reversed_in_time()), (enter, 1 - leave), strict=True
-    ):
+    back = PairMotion(motion.a_end, motion.a_start, motion.b_end, motion.b_start)
+    for error, side, time in zip(errors, (motion, back), (enter, 1 - leave), strict=True):
         rows = np.flatnonzero(time > 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             found = deviation[rows] / side.take(rows).closing_speed(time[rows])
@@ -129,9 +123,10 @@ def _assess_times(solved: Pieces, graze: Floats, clearance: float, tolerance: Fl
     is_settled = np.where((enter == 0) & (leave == 1), is_fine, is_in_time)
     # A contact at neither end may not exist if the deviation exceeds its depth, however fast it is.
     brief = np.flatnonzero(is_settled & (enter > 0) & (leave < 1) & ~is_fine)
-    no_cutoff = np.full(len(enter), np.inf)
-    least = with_minimum_separation(motion, contacts, brief, no_cutoff, np.arange(len(enter))).least
-    is_settled[brief] = least[brief] + deviation[brief] <= clearance
+    if len(brief):
+        no_cutoff = np.full(len(enter), np.inf)
+        least = with_minimum_separation(motion, contacts, brief, no_cutoff, np.arange(len(enter))).least
+        is_settled[brief] = least[brief] + deviation[brief] <= clearance
     return is_settled, np.minimum(enter_error, 1.0)
 
 
@@ -171,20 +166,35 @@ class ContactLeast:
         at_most : (m,) separations that pairs reach for certain
         cutoff : (m,) of pairs without contact, separations at or above this do not matter
         """
-        self._find_gaps(solved)
-        pair = self._pair_of[solved.rows]
+        pair, contacts = self._pair_of[solved.rows], solved.contacts
+        has_contact = np.zeros(len(self._of_pair), dtype=bool)
+        has_contact[pair[solved.is_touching]] = True
+        has_contact[self._pair_of[self._pieces[0]]] = True
+        self._doubts = CutLines()
+        # Not of pairs of several parts: while one pair of parts is apart, another may touch.
+        if has_contact.any() and not self._has_parts:
+            is_known, middle = has_contact[pair] & solved.is_settled, (solved.begin + solved.end) / 2
+            for is_cut, positions, is_before in (
+                (is_known & ~solved.is_touching, middle, True),
+                (is_known & (contacts.enter > 0), solved.times(contacts.enter), True),
+                (is_known & (contacts.leave < 1), solved.times(contacts.leave), False),
+            ):
+                self._gaps.cut(pair[is_cut], positions[is_cut], is_before)
+            is_open = has_contact[pair] & ~solved.is_settled
+            self._doubts.cut(pair[is_open], middle[is_open], is_before=True)
         np.minimum.at(self._of_pair, pair, at_most)
         least = np.minimum(self._of_pair[pair], cutoff)
         touching = np.flatnonzero(solved.is_touching & (solved.is_settled | self._has_parts))
-        self._new = self._runs(solved)[solved.rows[touching]], solved.middle[touching], at_most[touching]
+        self._new = *self._runs(solved, touching), at_most[touching]
         if len(touching):
             is_current = np.isin(self._pieces[0], self._new[0])
             run, time, values = (
                 np.append(kept[is_current], new) for kept, new in zip(self._pieces, self._new, strict=True)
             )
-            _, contact = np.unique(self._contact_numbers(run, time), return_inverse=True)
+            numbers, before = self._contacts(run, time)
+            _, contact = np.unique(numbers, return_inverse=True)
             of_contact = np.full(len(values), np.inf)
-            np.minimum.at(of_contact, contact, np.minimum(values, self._least_before(run, time)))
+            np.minimum.at(of_contact, contact, np.minimum(values, before))
             least[touching] = of_contact[contact[len(contact) - len(touching) :]]
         return least, touching
 
@@ -205,60 +215,36 @@ class ContactLeast:
         has_contact = np.zeros(len(self._of_pair), dtype=bool)
         has_contact[keys[touching]] = True
         cutoff = np.where(has_contact[keys], -np.inf, cutoff)
-        run, time = self._runs(solved)[solved.rows[touching]], solved.middle[touching]
-        cutoff[touching] = self._least_before(run, time)
-        keys[touching] = len(self._of_pair) + self._contact_numbers(run, time)
+        numbers, cutoff[touching] = self._contacts(*self._runs(solved, touching))
+        keys[touching] = len(self._of_pair) + numbers
         return cutoff, keys
 
-    def _find_gaps(self, solved: Pieces) -> None:
-        """Note where contacts of a round's pairs begin and end, and where they may be interrupted.
+    def _contacts(self, run: Ints, time: Floats) -> tuple[Ints, Floats]:
+        """Numbers (t,) of the contacts that pieces of runs (t,) at times (t,) are part of.
 
-        Not of pairs of several parts: while one pair of parts is apart, another may touch.
+        Also returns their least separations (t,) before the block, if they last since then; inf for others.
         """
-        pair, contacts = self._pair_of[solved.rows], solved.contacts
-        has_contact = np.zeros(len(self._of_pair), dtype=bool)
-        has_contact[pair[solved.is_touching]] = True
-        has_contact[self._pair_of[self._pieces[0]]] = True
-        self._doubts = CutLines()
-        if self._has_parts or not has_contact.any():
-            return
-        is_wanted, middle = has_contact[pair], (solved.begin + solved.end) / 2
-        enter, leave = solved.times(contacts.enter), solved.times(contacts.leave)
-        is_known, is_open = is_wanted & solved.is_settled, is_wanted & ~solved.is_settled
-        apart, begins = is_known & ~solved.is_touching, is_known & (contacts.enter > 0)
-        ends = is_known & (contacts.leave < 1)
-        self._gaps.cut_before(np.append(pair[apart], pair[begins]), np.append(middle[apart], enter[begins]))
-        self._gaps.cut_after(pair[ends], leave[ends])
-        self._doubts.cut_before(pair[is_open], middle[is_open])
-
-    def _contact_numbers(self, run: Ints, time: Floats) -> Ints:
-        """Numbers (t,) of the contacts that pieces of runs (t,) at times (t,) are part of."""
-        part = self._parts(run, time)
-        return np.asarray(run * (int(part.max(initial=0)) + 1) + part)
-
-    def _parts(self, run: Ints, time: Floats) -> Ints:
-        """Numbers (t,) that are equal for times of one run between which no gap is known or possible."""
-        pair = self._pair_of[run]
-        return self._gaps.pieces(pair, time) + self._doubts.pieces(pair, time)
-
-    def _least_before(self, run: Ints, time: Floats) -> Floats:
-        """Least separations (t,) before the block, of contacts that last since then; inf for others."""
         least = self._open_least_of_run[run]
         rows = np.flatnonzero(least < np.inf)
-        if len(rows):
-            start = np.full(len(rows), self._start)
-            least[rows[self._parts(run[rows], time[rows]) != self._parts(run[rows], start)]] = np.inf
-        return np.asarray(least)
+        # Of one run, also at the begin of the block: equal between gaps that are known or possible.
+        pair = self._pair_of[np.append(run, run[rows])]
+        times = np.append(time, np.full(len(rows), self._start))
+        part = self._gaps.pieces(pair, times) + self._doubts.pieces(pair, times)
+        part, at_begin = part[: len(run)], part[len(run) :]
+        least[rows[part[rows] != at_begin]] = np.inf
+        return run * (int(part.max(initial=0)) + 1) + part, least
 
-    def _runs(self, solved: Pieces) -> Ints:
-        """Numbers (m,) of the contacts that candidates have in their intervals, from the first round."""
+    def _runs(self, solved: Pieces, touching: Ints) -> tuple[Ints, Floats]:
+        """Return the runs (t,) of rows that touch (t,), and times (t,) in the middle of their contacts."""
+        contacts = solved.contacts
         if self._run_of is None:
             self._run_of = np.arange(len(self._pair_of))
-            touching, contacts = np.flatnonzero(solved.is_touching), solved.contacts
-            enter, leave = (solved.times(part)[touching] for part in (contacts.enter, contacts.leave))
-            order, begins, _ = span_runs(self._pair_of[touching], enter, leave)
-            first = touching[order[begins]]
-            self._run_of[touching[order]] = first[np.cumsum(begins) - 1]
+            rows = np.flatnonzero(solved.is_touching)
+            enter, leave = (solved.times(part)[rows] for part in (contacts.enter, contacts.leave))
+            order, begins, _ = span_runs(self._pair_of[rows], enter, leave)
+            first = rows[order[begins]]
+            self._run_of[rows[order]] = first[np.cumsum(begins) - 1]
             continued = first[enter[order[begins]] == self._start]
             self._open_least_of_run[continued] = self._open_least[continued]
-        return self._run_of
+        middle = solved.times((contacts.enter + contacts.leave) / 2)
+        return self._run_of[solved.rows[touching]], middle[touching]

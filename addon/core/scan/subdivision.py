@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..curves.transform_bounds import SHORT
-from ..interval.dispatch import with_minimum_separation
+from ..interval.dispatch import INTERVALS, with_minimum_separation
 from ..interval.meshes import minimum_separation_of_meshes
 from ..interval.pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
 from ..mesh.meshes import Meshes, moving_vertices
@@ -28,7 +28,6 @@ from ..numeric.spans import Spans, is_run_start
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import scaled
 from ..shapes import Aabb, Sphere, concatenated, where_shapes
-from ..sweep.dispatch import time_of_impact
 from .candidates import DEPTH_TOLERANCE, Candidates, NearSearch, may_be_deeper
 from .rounds import PROVEN, ContactLeast, Pieces, assess_pairs
 
@@ -103,7 +102,13 @@ class Subdivision:
         self.doubtful_since = np.full(len(cells), np.inf)
         # Where linear motion is assumed, nothing is in doubt.
         self._is_assumed = isinstance(motion, SampledMotion) and not motion.is_adaptive
-        rounding = 0.0 if self._is_assumed else self._rounding()
+        # Deviations below this are rounding, of the largest coordinate where a pair may touch: a point that
+        # both shapes have in common is in both boxes, so the one nearer to the origin counts.
+        rounding: Floats | float = 0.0
+        if not self._is_assumed:
+            boxes = [side.aabb() for side in (self._steps.start, self._steps.ending)]
+            sides = [largest_component(side) for box in boxes for side in (box.min, box.max)]
+            rounding = _ROUNDING * np.maximum.reduce(sides)[self._step_of].min(axis=0)
         self.graze = np.maximum(GRAZE * candidates.size, rounding)
         self._depth_tolerance = np.maximum(DEPTH_TOLERANCE * candidates.size, rounding)
         _, self._pair_of = np.unique(candidates.keys, return_inverse=True)
@@ -113,16 +118,6 @@ class Subdivision:
         self._least = ContactLeast(self._pair_of, candidates.open_least, float(times[0]), self._has_parts)
         # Spans in which pairs of subjects touch for certain.
         self._certain = Spans(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
-
-    def _rounding(self) -> Floats:
-        """Deviations (m,) of the candidates below which these are rounding.
-
-        Of the largest coordinate where a pair may touch: a point that both shapes have in common is in both
-        boxes, so the one nearer to the origin counts.
-        """
-        boxes = [side.aabb() for side in (self._steps.start, self._steps.ending)]
-        reach = np.maximum.reduce([largest_component(side) for box in boxes for side in (box.min, box.max)])
-        return np.asarray(_ROUNDING * reach[self._step_of].min(axis=0))
 
     def whole_intervals(self) -> Pieces:
         """Return the pairs of the first round."""
@@ -183,7 +178,7 @@ class Subdivision:
         motion, error = solved.motion.take(rows), deviation[rows]
         reach = (clearance + error) * (1 + CHAIN_ROUNDING)
         # Around corners, padded boxes reach farther. Without a clearance that is part of the deviation.
-        earliest = motion.time_within(reach) if clearance else time_of_impact(*motion.padded(reach))
+        earliest = motion.time_within(reach) if clearance else motion.padded(reach).time_within(0.0)
         earliest = np.fmin(earliest, enter[rows])
         if isinstance(motion.a_start, Meshes) and isinstance(motion.b_start, Meshes):
             # Padding does not bring what is behind a face to its front any earlier.
@@ -239,25 +234,27 @@ class Subdivision:
 
         cutoff : (m,) as in `with_minimum_separation`
         """
-        (cutoffs, keys), contacts = self._least.to_search(solved, cutoff), solved.contacts
-        # Rows of one key rule out each other.
-        order = rows[np.argsort(keys[rows], kind="stable")]
-        starts = np.flatnonzero(is_run_start(keys[order]))
-        ends, costs = np.append(starts[1:], len(order)), np.ones(len(order), dtype=np.int64)
-        a, b = solved.motion.a_start, solved.motion.b_start
-        if isinstance(a, Meshes) and isinstance(b, Meshes):
-            costs = (_COST_OF_MESHES + moving_vertices(a) + moving_vertices(b))[order]
-        for chunk in chunks_by_cost(np.add.reduceat(costs, starts), _LEAST_AT_ONCE) if len(order) else ():
-            yield starts[chunk.start] / len(order)
-            part = order[starts[chunk.start] : ends[chunk.stop - 1]]
-            contacts = with_minimum_separation(solved.motion, contacts, part, cutoffs, keys)
+        contacts, a, b = solved.contacts, solved.motion.a_start, solved.motion.b_start
+        if len(rows) and INTERVALS[type(a), type(b)].least:
+            cutoffs, keys = self._least.to_search(solved, cutoff)
+            # Rows of one key rule out each other.
+            order = rows[np.argsort(keys[rows], kind="stable")]
+            starts = np.flatnonzero(is_run_start(keys[order]))
+            ends, costs = np.append(starts[1:], len(order)), np.ones(len(order), dtype=np.int64)
+            if isinstance(a, Meshes) and isinstance(b, Meshes):
+                costs = (_COST_OF_MESHES + moving_vertices(a) + moving_vertices(b))[order]
+            for chunk in chunks_by_cost(np.add.reduceat(costs, starts), _LEAST_AT_ONCE):
+                yield starts[chunk.start] / len(order)
+                part = order[starts[chunk.start] : ends[chunk.stop - 1]]
+                contacts = with_minimum_separation(solved.motion, contacts, part, cutoffs, keys)
         # Pairs that jump are put at rest where they are at the nearer end, and they are there only then.
         least_time = np.where(np.isnan(solved.rest), contacts.least_time, solved.rest)
         # What is least before a jump is shown up to a little before it.
         with np.errstate(divide="ignore"):
             before = 1 - SHORT / (solved.end - solved.begin)
         rows = rows[(least_time[rows] > before[rows]) & (contacts.least[rows] < cutoff[rows])]
-        rows = rows[self._ends_at_limit(solved.rows[rows], solved.begin[rows], solved.end[rows])]
+        if len(rows):
+            rows = rows[self._ends_at_limit(solved.rows[rows], solved.begin[rows], solved.end[rows])]
         least_time[rows] = np.maximum(np.nan_to_num(contacts.enter[rows]), before[rows])
         return solved.replaced(contacts=contacts.replaced(least_time=least_time))
 
@@ -285,7 +282,15 @@ class Subdivision:
         rows = rows[np.lexsort((solved.begin[rows], solved.is_timed[rows], solved.rows[rows]))]
         pair = solved.rows[rows]
         rank = np.arange(len(rows)) - np.searchsorted(pair, pair)
-        left = self._most_samples(solved)[rows] - self._samples[pair]
+        # How many samples pairs may take in an interval: many before the first contact.
+        is_certain = self.is_certain[solved.rows]
+        most = np.where(solved.may_jump, _MOST_AT_JUMPS, _MOST_SAMPLES)
+        if is_certain.any():
+            first_contact = np.full(len(self._pair_of), np.inf)
+            np.minimum.at(first_contact, self._pair_of, self._first_contact)
+            is_before = (solved.begin < first_contact[self._pair_of[solved.rows]]) & ~solved.is_timed
+            most = np.where(is_certain, np.where(is_before, MOST_UNTIL_CONTACT, _MOST_CERTAIN), most)
+        left = most[rows] - self._samples[pair]
         per_split = np.where(self.is_certain[pair], _SAMPLES_PER_SPLIT, 1)
         rows = rows[rank >= (left + 1) // (2 * per_split)]
         is_open[rows] = False
@@ -300,18 +305,6 @@ class Subdivision:
         begin, step = solved.begin[brief], (solved.end - solved.begin)[brief]
         solved.uncertainty[brief] = (self.end[solved.rows[brief]] - begin) / step
         return is_open
-
-    def _most_samples(self, solved: Pieces) -> Ints:
-        """Return how many samples (m,) pairs may take in an interval: many before the first contact."""
-        rows = solved.rows
-        most = np.where(solved.may_jump, _MOST_AT_JUMPS, _MOST_SAMPLES)
-        is_certain = self.is_certain[rows]
-        if not is_certain.any():
-            return most
-        first_contact = np.full(len(self._pair_of), np.inf)
-        np.minimum.at(first_contact, self._pair_of, self._first_contact)
-        is_before = (solved.begin < first_contact[self._pair_of[rows]]) & ~solved.is_timed
-        return np.where(is_certain, np.where(is_before, MOST_UNTIL_CONTACT, _MOST_CERTAIN), most)
 
     def split(self, solved: Pieces, is_open: Bools) -> Generator[float, None, Pieces | None]:
         """End the round: split its open rows (m,). Returns the next round; None for none.
@@ -350,7 +343,7 @@ class Subdivision:
             # The first parts of all rows, then the second ones, and so on.
             order = np.argsort(np.concatenate([place for _, place in parts]), kind="stable")
             every = Pieces.concatenate([part for part, _ in parts]).take(order)
-        return self._at_jumps(every)
+        return every if self.is_certain[every.rows].all() else self._at_jumps(every)
 
     def _share_cuts(
         self, solved: Pieces, shared: Ints, cuts: Floats, jumps: Floats

@@ -69,7 +69,7 @@ def test_boxes_that_grow_until_they_touch_may_touch():
         )
     )
     pairs = PairMotion(*paths)
-    for motion in (pairs, pairs.reversed_in_time()):
+    for motion in (pairs, PairMotion(pairs.a_end, pairs.a_start, pairs.b_end, pairs.b_start)):
         assert may_touch(motion, contact_bounds(motion).low, 0.0, np.zeros(2000)).all()
 
 

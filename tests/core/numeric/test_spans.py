@@ -50,10 +50,10 @@ def test_positions_have_the_same_number_if_no_cut_is_between_them(seed):
     generator = np.random.default_rng(seed)
     cut, before, after = CutLines(), [], []
     for _ in range(generator.integers(0, 4)):
-        for add, known in ((cut.cut_before, before), (cut.cut_after, after)):
+        for is_before, known in ((True, before), (False, after)):
             count = generator.integers(0, 5)
             lines, positions = generator.integers(0, 3, count), generator.integers(0, 8, count).astype(float)
-            add(lines, positions)
+            cut.cut(lines, positions, is_before)
             known += zip(lines.tolist(), positions.tolist(), strict=True)
     lines, positions = generator.integers(0, 3, 30), generator.integers(0, 16, 30) / 2
     found = cut.pieces(lines, positions)
