@@ -85,18 +85,15 @@ class Segments:
         self.settings = np.zeros((total, 3), dtype=np.float32)
         self.settings[after] = keys.settings
         self.slope = np.zeros(total, dtype=np.float32)
-        self._extrapolate(keys, starts, np.flatnonzero(is_extrapolated))
-        self._prepare_polynomials(keys, after)
-
-    def _extrapolate(self, keys: Keys, starts: Ints, curves: Ints) -> None:
-        """Set the slopes of the segments at both ends of some curves."""
+        # Curves go on from both ends.
+        curves = np.flatnonzero(is_extrapolated)
         for segments, ends, step, handles in (
-            (self.first[:-1], starts[:-1], 1, keys.left),
-            (self.first[1:] - 1, starts[1:] - 1, -1, keys.right),
+            (before_first, starts[:-1], 1, keys.left),
+            (after_last, starts[1:] - 1, -1, keys.right),
         ):
             end = ends[curves]
             kind = keys.interpolation[end]
-            neighbor = np.where(np.diff(starts)[curves] > 1, end + step, end)
+            neighbor = np.where(counts[curves] > 1, end + step, end)
             to_neighbor, to_handle = keys.points[neighbor] - keys.points[end], keys.points[end] - handles[end]
             delta = np.where((kind == LINEAR)[:, None], to_neighbor, to_handle)
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -104,6 +101,7 @@ class Segments:
             is_sloped = (kind != CONSTANT) & (delta[:, 0] != 0)
             rows = segments[curves[is_sloped]]
             self.kind[rows], self.slope[rows] = EXTRAPOLATED, slope[is_sloped]
+        self._prepare_polynomials(keys, after)
 
     def _prepare_polynomials(self, keys: Keys, after: Ints) -> None:
         """Compute the cubic polynomials of Bezier segments; those with equal values become constant."""

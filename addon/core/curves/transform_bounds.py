@@ -74,6 +74,8 @@ def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: 
     Conservative up to rounding of float64, for values as `Curves` has them. Intervals are in frames, and end
     later than they begin.
     """
+    if (transforms.parent[objects] < 0).all():
+        return _without_parents(transforms, objects, begin, end)[0]
     hierarchy, row, places = transforms.hierarchy_of(objects, np.arange(len(objects)))
     return hierarchy_chords(transforms, hierarchy, begin[row], end[row]).take(places)
 
@@ -300,8 +302,10 @@ class Jumps:
         """
         since = times - SHORT if is_before else times
         rows = np.flatnonzero(self.next_after(objects, since) < times + SHORT)
+        if not len(rows):
+            return
         near, times = objects[rows], times[rows]
         if is_before:
             matrices[rows] = transform_chords(self._transforms, near, times - SHORT, times).end
-        elif len(rows):
+        else:
             matrices[rows] = transform_chords(self._transforms, near, times, times + SHORT).begin

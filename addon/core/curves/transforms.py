@@ -97,13 +97,14 @@ class Transforms:
         """World matrices (m, 4, 4) of a hierarchy (m,) with channels (m, CHANNELS)."""
         objects, parents = hierarchy
         linear, turns = self.rest_rotations[objects], self.turns[objects]
-        linear[turns] = _rotations(self.modes[objects[turns]], channels[turns])
+        if turns.any():
+            linear[turns] = _rotations(self.modes[objects[turns]], channels[turns])
         # Without parents first.
         world = np.zeros((len(objects), 4, 4), dtype=np.float32)
         world[:, :3, :3] = linear * (channels[:, SCALE] * channels[:, DELTA_SCALE])[:, None, :]
         world[:, :3, 3] = channels[:, LOCATION] + channels[:, DELTA_LOCATION]
         world[:, 3, 3] = 1
-        for rows in hierarchy.generations()[1:]:
+        for rows in hierarchy.generations()[1:] if (parents >= 0).any() else ():
             above = _product(world[parents[rows]], self.parent_inverse[objects[rows]])
             world[rows] = _product(above, world[rows])
         return world

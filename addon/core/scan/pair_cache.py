@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..distance.dispatch import witness_points
-from ..interval.pair_motion import PairImpact, PairMotion
+from ..interval.pair_motion import PairMotion
 from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
 from ..motion.steps import next_jumps
@@ -150,6 +150,7 @@ class Descriptions:
 
     Most pieces continue a contact that began before and is deeper elsewhere, so they need no description.
 
+    pieces : Pieces, (r,). If there are any.
     spans : ContactSpans, (r,). Of all pieces, not described.
     """
 
@@ -168,7 +169,7 @@ class Descriptions:
         self.spans = ContactSpans.found(nothing, np.empty(0), np.empty(0))
         if not pieces:
             return
-        self._pieces = solved = Pieces.concatenate(pieces)
+        self.pieces = solved = Pieces.concatenate(pieces)
         contacts = solved.contacts
         self.spans = ContactSpans.found(
             candidates.keys[solved.rows],
@@ -181,8 +182,11 @@ class Descriptions:
         )
 
     def describe(self, rows: Ints, found: ContactSpans) -> None:
-        """Describe the begin of contacts (m,) that begin in pieces (m,) of these rows, in `found` (m,)."""
-        solved = self._pieces.take(rows)
+        """Describe the begin of contacts (m,) that begin in pieces (m,) of these rows, in `found` (m,).
+
+        Velocities are NaN where a contact begins with a jump, or where motion may not be known well enough.
+        """
+        solved = self.pieces.take(rows)
         candidates = self._candidates.take(solved.rows)
         size, is_certain = candidates.size, candidates.contact_motion == PROVEN
         motion, enter = solved.motion, solved.contacts.enter.copy()
@@ -191,65 +195,52 @@ class Descriptions:
         if len(early):
             enter[early] = np.fmax(enter[early], motion.take(early).time_within(self._clearance))
         impact = motion.impact_at(enter)
-        velocity = self._velocities(solved, candidates, impact)
+        steps, path, reach = (
+            solved.end - solved.begin,
+            length(impact.velocity),
+            largest_component(impact.point),
+        )
+        # Where linear motion is assumed, nothing deviates; what jumps has no velocity.
+        is_linear = candidates.contact_motion == LINEAR
+        deviation = np.where(is_linear, 0.0, solved.deviation)
+        deviation[~np.isnan(solved.rest)] = np.inf
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # The last sample by itself has no length.
+            velocity = np.asarray(impact.velocity / np.where(steps > 0, steps, np.nan)[:, None])
+        is_unknown = ~(deviation <= _UNSTEADY * np.maximum(path, _SLOW * steps * size)) & ~is_certain
+        # A contact that begins at a sample, with more than a touch, begins with a jump.
+        touch = self._clearance - _TOUCH * (reach + np.abs(impact.separation))
+        velocity[is_unknown | ((solved.contacts.enter == 0) & (impact.separation < touch))] = np.nan
         # Linear motion gives the velocity of the others, which are steady and not so short that rounding
         # matters.
-        rounding = 2 * _POSE_ROUNDING * (largest_component(impact.point) + size)
-        is_steady = np.maximum(solved.deviation, rounding) <= _STEADY * length(impact.velocity)
+        is_steady = np.maximum(solved.deviation, 2 * _POSE_ROUNDING * (reach + size)) <= _STEADY * path
         wanted = np.flatnonzero(is_certain & ~is_steady)
         if len(wanted):
             measured = self._velocities_before(candidates.take(wanted), found.enter[wanted])
             velocity[wanted] = np.where(np.isnan(velocity[wanted]), np.nan, measured)
+        linear = np.flatnonzero(is_linear)
+        if len(linear):
+            found.uncertainty[linear] = self._uncertainty(
+                solved.take(linear), candidates.pairs[linear].T, enter[linear]
+            )
         # The first sample itself is exact.
-        uncertainty = self._uncertainty(solved, candidates, enter, found.uncertainty)
-        found.uncertainty[:] = np.where(found.enter == self._first_time, 0.0, uncertainty)
+        found.uncertainty[found.enter == self._first_time] = 0.0
         found.point[:], found.normal[:], found.velocity[:] = impact.point, impact.normal, velocity
 
-    def directions(self, rows: Ints) -> Floats:
-        """Return the normals (m, 3) of pieces in rows (m,) at their least separations."""
-        solved = self._pieces.take(rows)
-        return witness_points(*solved.motion.at(solved.contacts.least_time)).normal
+    def _uncertainty(self, linear: Pieces, sides: Ints, enter: Floats) -> Floats:
+        """Frames (r,) by which contacts of pieces (r,) of assumed motion may be off, which begin at `enter`.
 
-    def _velocities(self, solved: Pieces, candidates: Candidates, impact: PairImpact) -> Floats:
-        """Velocities (r, 3) of pieces of candidates (r,) in lengths per frame.
-
-        NaN where a contact begins with a jump, or where the motion may not be known well enough.
+        As long as pairs of shapes (2, r) take to cover the estimated deviation, or the whole interval where
+        it is unknown.
         """
-        steps = solved.end - solved.begin
-        # Where linear motion is assumed, nothing deviates; what jumps has no velocity.
-        deviation = np.where(candidates.contact_motion == LINEAR, 0.0, solved.deviation)
-        deviation[~np.isnan(solved.rest)] = np.inf
-        with np.errstate(divide="ignore", invalid="ignore"):
-            # The last sample by itself has no length.
-            velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
-            size = np.maximum(length(impact.velocity), _SLOW * steps * candidates.size)
-            is_unknown = ~(deviation <= _UNSTEADY * size) & (candidates.contact_motion != PROVEN)
-        # A contact that begins at a sample, with more than a touch, begins with a jump.
-        rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
-        jumps = (solved.contacts.enter == 0) & (impact.separation < self._clearance - rounding)
-        velocity[is_unknown | jumps] = np.nan
-        return np.asarray(velocity)
-
-    def _uncertainty(self, solved: Pieces, candidates: Candidates, enter: Floats, assessed: Floats) -> Floats:
-        """Frames (r,) by which contacts of candidates (r,) may be off that begin at `enter` (r,) in [0, 1].
-
-        Where linear motion is assumed: as long as pairs take to cover the estimated deviation, or the whole
-        interval where it is unknown. Elsewhere as assessed (r,).
-        """
-        rows = np.flatnonzero(candidates.contact_motion == LINEAR)
-        if not len(rows):
-            return assessed
-        assert isinstance(self._motion, SampledMotion), "other motions are certain"
-        linear, motion = solved.take(rows), self._motion
-        sides = candidates.pairs[rows].T
+        motion = self._motion
+        assert isinstance(motion, SampledMotion), "other motions are certain"
         deviation = np.sum([motion.estimated_deviations(side, linear.begin) for side in sides], axis=0)
-        speed, steps = linear.motion.closing_speed(enter[rows]), linear.end - linear.begin
+        speed, steps = linear.motion.closing_speed(enter), linear.end - linear.begin
         with np.errstate(divide="ignore", invalid="ignore"):
             frames = np.where(deviation > 0, deviation / speed, 0.0) * steps
         is_unknown = np.isnan(deviation) | (speed <= 0)
-        result = assessed.copy()
-        result[rows] = np.where(is_unknown, steps, np.minimum(frames, steps))
-        return result
+        return np.where(is_unknown, steps, np.minimum(frames, steps))
 
     def _velocities_before(self, candidates: Candidates, times: Floats) -> Floats:
         """Relative velocities (r, 3) of candidates (r,) of certain motion just before times (r,), per frame.
@@ -323,7 +314,7 @@ class PairCache:
         self.open = ContactSpans.found(nothing, np.empty(0), np.empty(0))
 
     def record(
-        self, pairs: Sequence[PairRecords], continued: ContactSpans, until: float, pieces: Descriptions
+        self, pairs: Sequence[PairRecords], continued: ContactSpans, until: float, found: Descriptions
     ) -> Generator[float, None, None]:
         """Take in records of pairs and contacts up to `until`; yields the part of the work that is done.
 
@@ -333,7 +324,7 @@ class PairCache:
         """
         # Open contacts first: of those that begin together, the first one is described.
         count, known = len(self.open.keys), len(self.pairs.keys)
-        spans = ContactSpans.concatenate([self.open, pieces.spans, continued])
+        spans = ContactSpans.concatenate([self.open, found.spans, continued])
         joined, first, deepest = spans.joined()
         yield 0.3
         new = np.flatnonzero(first >= count)
@@ -341,18 +332,20 @@ class PairCache:
             yield 0.4 + 0.3 * begin / len(new)
             chunk = new[begin : begin + _DESCRIBED_PER_CHUNK]
             described = joined.take(chunk)
-            pieces.describe(first[chunk] - count, described)
+            found.describe(first[chunk] - count, described)
             joined.assign(chunk, described)
         yield 0.7
         rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
         if len(rows):
-            joined.direction[rows] = pieces.directions(deepest[rows] - count)
+            at_least = found.pieces.take(deepest[rows] - count)
+            shapes = at_least.motion.at(at_least.contacts.least_time)
+            joined.direction[rows] = witness_points(*shapes).normal
         yield 0.9
         if pairs:
-            found = PairRecords.concatenate(pairs)
+            new_pairs = PairRecords.concatenate(pairs)
             # Sorting all pairs takes ten times as long as putting those that changed in their places.
-            rows, _ = _found(self.pairs.keys, np.unique(found.keys))
-            changed = PairRecords.joined([self.pairs.take(rows), found])
+            rows, _ = _found(self.pairs.keys, np.unique(new_pairs.keys))
+            changed = PairRecords.joined([self.pairs.take(rows), new_pairs])
             every = PairRecords.concatenate([self.pairs.take(np.delete(np.arange(known), rows)), changed])
             self.pairs = every.take(np.argsort(every.keys, kind="stable"))
         is_over = joined.leave < until
