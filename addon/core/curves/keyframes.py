@@ -232,11 +232,10 @@ class Curves:
         first, last = (start[:, 1] + slope * (time - start[:, 0]) for time in (low, high))
         rows = np.flatnonzero(kind == BEZIER)
         if len(rows):
-            times, values = np.moveaxis(segments.controls[:, of_parts[rows]].astype(np.float64), -1, 0)
-            ends = parameter_of_time(np.tile(times, 2), np.append(low[rows], high[rows])).reshape(2, -1)
-            times, values = cut(times, *ends), cut(values, *ends)
-            first[rows], last[rows] = values[0], values[3]
-            deviation[rows] = deviation_of_bezier(times, values)
+            controls = segments.controls[:, of_parts[rows]].astype(np.float64)
+            times = np.append(low[rows], high[rows])
+            ends = parameter_of_time(np.tile(controls[..., 0], 2), times).reshape(2, -1)
+            first[rows], last[rows], deviation[rows] = bezier_part(controls, *ends)
         rows = np.flatnonzero(kind >= EASED)
         if len(rows):
             start, span = start[rows], end[rows] - start[rows]
@@ -417,27 +416,26 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
     return s
 
 
-def cut(controls: Floats, begin: Floats, end: Floats) -> Floats:
-    """Control values (4, m) of the parts of Bezier functions (4, m) between two parameters (m,)."""
+def bezier_part(controls: Floats, begin: Floats, end: Floats) -> tuple[Floats, Floats, Floats]:
+    """Values (m,) at both ends of the parts of Bezier segments between two parameters (m,).
+
+    Also returns bounds (m,) of their distance from the lines through their ends. Conservative, and exact for
+    handles at equal distances: the inner control values d1, d2 of the distance give at most
+    3 s (1 - s) max(|d1|, |d2|).
+
+    controls : (4, m, 2) times, which do not decrease, and values
+    """
     q0, q1, q2, q3 = controls
-    parts = []
+    parts, begin, end = [], begin[:, None], end[:, None]
     # Values of the polar form, which is symmetric, and linear in each argument.
     for r, s, t in ((begin, begin, begin), (begin, begin, end), (begin, end, end), (end, end, end)):
         a, b, c = q0 + r * (q1 - q0), q1 + r * (q2 - q1), q2 + r * (q3 - q2)
         a, b = a + s * (b - a), b + s * (c - b)
         parts.append(a + t * (b - a))
-    return np.stack(parts)
-
-
-def deviation_of_bezier(times: Floats, values: Floats) -> Floats:
-    """Bound the distance (m,) of Bezier segments from the lines through their ends.
-
-    Conservative, and exact for handles at equal distances: the inner control values d1, d2 of the distance
-    give at most 3 s (1 - s) max(|d1|, |d2|). Times of the control points (4, m) do not decrease.
-    """
+    times, values = np.moveaxis(np.stack(parts), -1, 0)
     span = times[3] - times[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = np.where(span > 0, (values[3] - values[0]) / span, 0.0)
     inner = np.abs(values[1:3] - values[0] - slope * (times[1:3] - times[0])).max(axis=0)
     jump = np.abs(values[1:] - values[0]).max(axis=0)
-    return np.where(span > 0, 0.75 * inner, jump)
+    return values[0], values[3], np.where(span > 0, 0.75 * inner, jump)

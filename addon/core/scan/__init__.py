@@ -6,8 +6,7 @@ In reading order:
 |---|---|
 | `scan` | `scan_contacts` and `ScanSettings`: reads samples, if any are needed, and goes block by block |
 | `pair_scanner` | solves the near pairs of a block |
-| `pair_filter` | which pairs are tested, by settings |
-| `candidates` | near pairs: by boxes over long intervals, then over short ones, then by spheres |
+| `candidates` | pairs that are tested, and near ones: by boxes over long intervals, short ones, and spheres |
 | `subdivision` | rounds of solving near pairs, split where linear motion does not decide |
 | `rounds` | pairs of one round, assessment of their linear motion, and the least separation of each contact |
 | `pair_cache` | what is known of each pair so far, and descriptions of contacts from solved pieces |

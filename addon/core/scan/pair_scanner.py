@@ -17,9 +17,8 @@ from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 from ..numeric.spans import is_run_start
 from ..progress import scaled
 from ..shapes import Sphere
-from .candidates import Candidates, NearSearch, separation_bounds, undecided_cells
+from .candidates import Candidates, NearSearch, PairFilter, separation_bounds, undecided_cells
 from .pair_cache import ContactSpans, Descriptions, PairCache, PairRecords
-from .pair_filter import PairFilter
 from .rounds import SAMPLED, Pieces
 from .subdivision import Subdivision
 

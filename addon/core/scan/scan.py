@@ -34,8 +34,8 @@ from ..numeric.arguments import (
 )
 from ..numeric.arrays import Bools, Floats, Ints
 from ..progress import MotionKind, Progress, run_to_end
+from .candidates import PairFilter
 from .pair_cache import PairCache
-from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
 from .sections import Section, joined_records, report_of, sections_of

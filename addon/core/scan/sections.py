@@ -88,7 +88,7 @@ def report_of(plan: ScanPlan, records: PairCache, stopped_at: float | None) -> C
     near_misses = NearMisses(a[near], b[near], pairs.least_time[near], pairs.least[near])
     near_misses = near_misses.take(np.lexsort((near_misses.b, near_misses.a, near_misses.gap)))
     static = tuple(sorted(zip(a[hidden].tolist(), b[hidden].tolist(), strict=True)))
-    static_count = 0 if with_static else pair_filter.count_pairs(~has_moved)
+    static_count = 0 if with_static or has_moved.all() else pair_filter.count_pairs(~has_moved)
     return ContactReport(contacts, Clearances(near_misses), stopped_at, static, static_count)
 
 

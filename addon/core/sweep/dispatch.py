@@ -168,7 +168,7 @@ def closest_time(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> 
     InvalidShapeError
         As `time_of_impact`.
     """
-    method, motion, batch, _ = _method(_CLOSEST, "closest time", a_start, a_end, b_start, b_end)
+    method, motion, batch, _ = _method(CLOSEST, "closest time", a_start, a_end, b_start, b_end)
     return method(*motion).reshape(batch)
 
 
@@ -256,7 +256,7 @@ TIMES_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
 }
 """First times within a Euclidean clearance, one for all pairs (n,) or one for each."""
 
-_CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
+CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
     (Sphere, Sphere): _first_minimum(closed_forms.closest_time_candidates_sphere_sphere),
     (Sphere, Triangle): lambda a0, a1, b, _: meshes.minimum_separation_sphere_triangle(a0, a1, b)[0],
     (Sphere, TriangleMesh): meshes.closest_time_sphere_mesh,

@@ -24,7 +24,7 @@ from ...core import (
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.numeric.geodesic import geodesic_directions
-from ...core.scan.pair_filter import PairFilter
+from ...core.scan.candidates import PairFilter
 from ...formats.document.model import TimeSettings
 from ..settings import DrawnShape, FitSettings
 

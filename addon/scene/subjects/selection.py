@@ -20,7 +20,7 @@ import numpy as np
 from ...core import ScanSettings
 from ...core.messages import Message, message
 from ...core.numeric.arrays import Bools, Ints
-from ...core.scan.pair_filter import PairFilter
+from ...core.scan.candidates import PairFilter
 from ...formats import SkippedPairs
 from ...formats.wording import valid_text
 from ..blender.instances import MESH_LIKE, InstanceKey, full_name_of, name_of

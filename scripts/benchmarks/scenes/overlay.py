@@ -50,7 +50,7 @@ def _update(case: Keyed) -> Call:
 def _touching(case: Keyed) -> Call:
     """Find the pairs that Touching Now lists."""
     _, update, _ = _live(case)
-    from addon.core.scan.pair_filter import PairFilter
+    from addon.core.scan.candidates import PairFilter
     from addon.scene.live.contact_state import find_touching_pairs
 
     checked: Any = case.shape

@@ -6,8 +6,7 @@ import pytest
 from addon.core import Obb
 from addon.core.motion.steps import bounded_steps, placed_steps
 from addon.core.numeric.arrays import rotation_matrix
-from addon.core.scan.candidates import NearSearch
-from addon.core.scan.pair_filter import PairFilter
+from addon.core.scan.candidates import NearSearch, PairFilter
 from tests.core.scan.known.paths import Polylines
 from tests.finished import finished
 from tests.tiers import times as tier_times

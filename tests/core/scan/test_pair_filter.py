@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from addon.core.scan.pair_filter import PairFilter
+from addon.core.scan.candidates import PairFilter
 from tests.tiers import times
 
 Array = np.ndarray

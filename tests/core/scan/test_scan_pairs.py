@@ -15,7 +15,7 @@ from addon.core import (
     Sphere,
 )
 from addon.core.interval.dispatch import INTERVALS
-from addon.core.scan.pair_filter import PairFilter
+from addon.core.scan.candidates import PairFilter
 from tests.core.scan.scans import ball_meets_wall, run, spans, two_crossing
 from tests.tiers import times
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, Obb, Sphere, separation
-from addon.core.scan.pair_filter import PairFilter
+from addon.core.scan.candidates import PairFilter
 from addon.scene.live.contact_state import OwnedShapes, find_touching_pairs, separating_translation
 
 EVERYTHING = {"group_a": None, "group_b": None, "ignored": (), "separate": None}
