@@ -59,14 +59,10 @@ class PairScanner:
     """All pairs of a scan: blocks of a motion go in, contacts come out.
 
     cache : All that was found so far.
-    times : Of all samples, or of those that are kept.
-    solved_until : Time up to which all contacts are recorded.
-    solving : The same, with the part that is done of the block that is being solved.
-    instants : Number of frames that are solved by themselves, with the part that is done of the next one.
     """
 
-    def __init__(self, plan: ScanPlan, motion: Motion, times: Floats) -> None:
-        self.motion, self._plan, self.times = motion, plan, times
+    def __init__(self, plan: ScanPlan, motion: Motion) -> None:
+        self.motion, self._plan = motion, plan
         self._subject_of = plan.subject_of
         self._count = plan.pair_filter.count
         self.cache = PairCache(np.zeros(self._count, dtype=bool))
@@ -74,8 +70,6 @@ class PairScanner:
         self._sizes = np.full(self._count, np.nan)
         # Shapes that were present in the last interval that was solved.
         self._was_present = np.ones(len(self._subject_of), dtype=bool)
-        self.solving = self.solved_until = plan.first_time
-        self.instants = 0.0
 
     def measure(self, times: Floats) -> None:
         """Measure subjects that are present for the first time at one of some times (k,).
@@ -106,22 +100,11 @@ class PairScanner:
         assert isinstance(self.motion, SampledMotion), "nothing is sampled of motion that is certain"
         return self.motion
 
-    def process(self, first: int, last: int) -> Generator[None, None, None]:
-        """Record what all candidate pairs do from one sample to another, or at one by itself."""
-        if isinstance(self.motion, SampledMotion):
-            self.motion.set_block(first, last)
-            self.times = self.motion.times
-        times = self.times[slice(first, last + 1) if first < last else [first, first]]
-        begin, end, before = float(times[0]), float(times[-1]), self.instants
-        for part in self._parts(times):
-            self.solving = begin + (end - begin) * part
-            self.instants = before + (part if begin == end else 0.0)
-            yield
-        self.solving, self.instants = end, before + (begin == end)
-        self.solved_until = end
+    def process(self, times: Floats) -> Generator[float, None, None]:
+        """Record what all candidate pairs do in a block of times (k + 1,), or at one time given twice.
 
-    def _parts(self, times: Floats) -> Generator[float, None, None]:
-        """Process a block of times (k + 1,), or one time given twice; yields the part that is done."""
+        Yields the part that is done.
+        """
         plan, motion, is_instant = self._plan, self.motion, bool(times[0] == times[-1])
         self.measure(times)
         margin = np.nan_to_num(self._sizes[self._subject_of] / 2) + plan.clearance / 2

@@ -298,6 +298,9 @@ class SectionScan:
         # added, among those of the scanner.
         self._block_begin = self._newest = 0
         self._scanner: PairScanner
+        # Time up to which contacts are recorded, the same with the part that is done of the block, and the
+        # number of frames that are solved by themselves, with the part that is done of the next one.
+        self._solved_until = self._solving = self._instants = 0.0
         self._first: Sample | None = None
         self.plan: ScanPlan | None = None
         self.stopped_at: float | None = None
@@ -364,14 +367,25 @@ class SectionScan:
 
         Where `drops` ends the scan, it ends at the last time that is solved.
         """
-        scanner = self._scanner
-        for _ in scanner.process(first, last):
+        scanner, times, sampled = self._scanner, self._sample_times, None
+        if not self._is_certain:
+            sampled = scanner.sampled
+            sampled.set_block(first, last)
+            times = sampled.times
+        begin, end, before = float(times[first]), float(times[last]), self._instants
+        for part in scanner.process(times[slice(first, last + 1) if first < last else [first, first]]):
+            self._solving = begin + (end - begin) * part
+            self._instants = before + (part if begin == end else 0.0)
             yield self._with_part(progress)
             if self._drops():
-                self.stopped_at = scanner.solved_until
-                until = int(np.searchsorted(scanner.times, self.stopped_at, side="right")) - 1
-                run_to_end(scanner.process(until, until))
+                self.stopped_at = self._solved_until
+                until = int(np.searchsorted(times, self.stopped_at, side="right")) - 1
+                if sampled is not None:
+                    sampled.set_block(until, until)
+                run_to_end(scanner.process(times[[until, until]]))
                 return True
+        self._solving = self._solved_until = end
+        self._instants = before + (begin == end)
         return False
 
     def _begin(self, section: Section) -> int:
@@ -398,16 +412,15 @@ class SectionScan:
             shapes = motion.at(np.arange(min(count, 1)), self._sample_times[:1])
             if isinstance(shapes, Meshes):
                 shapes = motion.at(np.arange(count), np.full(count, self._sample_times[0]))
-            self._scanner = PairScanner(self.plan, motion, self._sample_times)
+            self._scanner = PairScanner(self.plan, motion)
         else:
             shapes = self._first.shapes
             sampled = SampledMotion(motion, self.plan.subject_of, self._is_adaptive)
-            self._scanner = PairScanner(self.plan, sampled, self._sample_times)
+            self._scanner = PairScanner(self.plan, sampled)
             self._add_samples(self._sample_times[:1], self._first)
-        scanner = self._scanner
-        scanner.measure(self._sample_times[:1])
-        scanner.solving = scanner.solved_until = self._times[section.begin]
-        scanner.instants = float(section.begin > 0)
+        self._scanner.measure(self._sample_times[:1])
+        self._solving = self._solved_until = self._times[section.begin]
+        self._instants = float(section.begin > 0)
         self._block_begin = section.begin
         if section.begin and not is_certain:
             self._keep(1)
@@ -436,10 +449,9 @@ class SectionScan:
 
     def _with_part(self, progress: Progress) -> Progress:
         """Add the part of a scan that is done, of which reading the frames is a part too."""
-        scanner = self._scanner
-        until = float(np.interp(scanner.solving, self._sample_times, self._sample_numbers))
+        until = float(np.interp(self._solving, self._sample_times, self._sample_numbers))
         # With the first and the last frame by themselves, there are more intervals than samples.
-        solved = (until + min(scanner.instants, 2.0)) / (len(self._times) + 1)
+        solved = (until + min(self._instants, 2.0)) / (len(self._times) + 1)
         read = self._reading * self._samples_read / len(self._times)
         return progress._replace(part=read + (1 - self._reading) * min(solved, 1.0))
 

@@ -368,7 +368,7 @@ def interrupt(job: Any, ending: str, ends: set[str], rng: random.Random, path: P
     elif ending == "error":
         fail_after(0)(job)
     elif ending == "error in Blender":
-        broken = rng.choice([(PairScanner, "process"), (PairScanner, "records"), (PoseSources, "read")])
+        broken = rng.choice([(PairScanner, "process"), (PairScanner, "measure"), (PoseSources, "read")])
         with pytest.MonkeyPatch.context() as patch, suppress(ZeroDivisionError):
             patch.setattr(*broken, lambda *_: 1 / 0)
             run_to_end(job)
