@@ -72,15 +72,15 @@ class PairFilter:
         """Return one number (m,) for each pair, the same for either order."""
         return np.asarray(np.minimum(first, second) * self.count + np.maximum(first, second))
 
-    def includes(self, first: Ints, second: Ints) -> Bools:
-        """Return a mask (m,) of pairs to test."""
+    def includes(self, first: Ints, second: Ints, with_ignored: bool = False) -> Bools:
+        """Return a mask (m,) of pairs to test, or also of those that are ignored."""
         result = np.asarray(first != second)
         if self._groups:
             a, b = self.group_a, self.group_b
             result &= (a[first] & b[second]) | (a[second] & b[first])
         for labels in self._separate:
             result &= (labels[first] < 0) | (labels[first] != labels[second])
-        if len(self._ignored):
+        if len(self._ignored) and not with_ignored:
             result &= ~np.isin(self.keys(first, second), self._ignored)
         return result
 
@@ -102,10 +102,11 @@ class PairFilter:
             # Ordered pairs of different subjects; those with both in both groups were counted twice.
             equal = int((in_a * in_b - in_both - in_both * (in_both - 1) // 2).sum())
             total += -equal if len(chosen) % 2 else equal
-        first, second = np.divmod(np.unique(self._ignored), max(1, self.count))
-        # A filter that ignores no pairs includes those that are counted in the total.
-        unfiltered = PairFilter(self.count, a, b, (), self._separate)
-        return total - int(unfiltered.includes(first, second).sum())
+        if len(self._ignored):
+            first, second = np.divmod(np.unique(self._ignored), self.count)
+            is_counted = self.includes(first, second, with_ignored=True) & within[first] & within[second]
+            total -= int(is_counted.sum())
+        return total
 
 
 class Candidates(Table):
