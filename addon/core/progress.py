@@ -107,7 +107,7 @@ class JobProgress:
 
 
 def until_stopped(
-    parts: Generator[Progress, None, _Result], stops: Callable[[], bool]
+    parts: Generator[Progress, None, _Result], stops: Callable[[], bool] | None
 ) -> Generator[Progress, None, _Result | None]:
     """Run a job and return its result; None if `stops` returns True after one of its parts."""
     while True:
@@ -117,7 +117,7 @@ def until_stopped(
             result: _Result = stop.value
             return result
         yield progress
-        if stops():
+        if stops and stops():
             parts.close()
             return None
 

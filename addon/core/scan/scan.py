@@ -91,17 +91,12 @@ class ScanSettings:
     motion: MotionKind = "adaptive"
 
 
-def never() -> bool:
-    """Return False: the default `stops`, for a scan that is not stopped."""
-    return False
-
-
 def scan_contacts(
     motion: Motion | Sampler,
     frames: ArrayLike,
     settings: ScanSettings | None = None,
-    stops: Callable[[], bool] = never,
-    drops: Callable[[], bool] = never,
+    stops: Callable[[], bool] | None = None,
+    drops: Callable[[], bool] | None = None,
 ) -> Generator[Progress, None, ContactReport]:
     """Find the contacts of all pairs over the sample times of an animation.
 
@@ -146,7 +141,7 @@ def scan_contacts(
         changes it.
     """
     for name, function in (("stops", stops), ("drops", drops)):
-        if not callable(function):
+        if not (function is None or callable(function)):
             raise InvalidShapeError(f"{name}: a function is needed, not {type(function).__name__}")
     scan = SectionScan(motion, frames, ScanSettings() if settings is None else settings, stops, drops)
     count = scan.frame_count
@@ -256,8 +251,8 @@ class SectionScan:
         motion: Motion | Sampler,
         frames: ArrayLike,
         settings: ScanSettings,
-        stops: Callable[[], bool] = never,
-        drops: Callable[[], bool] = never,
+        stops: Callable[[], bool] | None = None,
+        drops: Callable[[], bool] | None = None,
     ) -> None:
         """Validate the arguments of `scan_contacts`, and prepare to scan.
 
@@ -324,7 +319,7 @@ class SectionScan:
         length = self._begin(section)
         last, around = len(self._times) - 1, 0 if self._is_certain else 1
         for index in range(max(section.begin - around, 0), min(section.end + around, last) + 1):
-            if index >= self._samples_read and index - 1 in frames and self._stops():
+            if index >= self._samples_read and index - 1 in frames and self._stops and self._stops():
                 self.stopped_at = self._times[index - 1]
                 break
             if self._is_certain:
@@ -377,7 +372,7 @@ class SectionScan:
             self._solving = begin + (end - begin) * part
             self._instants = before + (part if begin == end else 0.0)
             yield self._with_part(progress)
-            if self._drops():
+            if self._drops and self._drops():
                 self.stopped_at = self._solved_until
                 until = int(np.searchsorted(times, self.stopped_at, side="right")) - 1
                 if sampled is not None:

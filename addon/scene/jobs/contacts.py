@@ -20,7 +20,7 @@ import numpy as np
 from ...core import ContactReport, Motion, Progress, Sampler, ScanSettings, scan_contacts
 from ...core.messages import message, template
 from ...core.progress import JobProgress, converted, run_to_end, until_stopped
-from ...core.scan.scan import joined_shares, never, scan_share
+from ...core.scan.scan import joined_shares, scan_share
 from ...core.scan.sections import SECTION_INTERVALS, sections_of, share_of
 from ...formats import InputWarning, ObjectBounds, Partial, ScannedContacts, Skipped, SkippedPairs
 from ..blender.animated import Simulations, may_deform, turning_times
@@ -105,8 +105,8 @@ class ContactJob:
         self,
         scene: bpy.types.Scene,
         settings: ContactSettings,
-        stops: Callable[[], bool] = never,
-        drops: Callable[[], bool] = never,
+        stops: Callable[[], bool] | None = None,
+        drops: Callable[[], bool] | None = None,
     ) -> None:
         """Check the settings, and find the frames to scan; see `find_contacts`. Raises SceneError."""
         require_active_scene(scene)
@@ -384,7 +384,7 @@ class ContactJob:
         late: dict[str, float] = {}
         scene = PrivateScene(scene_by_uid(self.uid), names)
         for number, time in enumerate(self.times[1:], 1):
-            if len(late) == len(names) or self.stops():
+            if len(late) == len(names) or (self.stops and self.stops()):
                 break
             for item in scene.evaluate(time).objects:
                 uid = item.original.session_uid
@@ -418,8 +418,8 @@ def choose_sources(
 def find_contacts(
     scene: bpy.types.Scene,
     settings: ContactSettings,
-    stops: Callable[[], bool] = never,
-    drops: Callable[[], bool] = never,
+    stops: Callable[[], bool] | None = None,
+    drops: Callable[[], bool] | None = None,
     shares: Sequence[ScanShare] = (),
 ) -> Generator[Progress, None, Result]:
     """Find the contacts of the selected objects over a frame range.
