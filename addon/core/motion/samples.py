@@ -117,7 +117,7 @@ class SampledMotion:
     @property
     def _present(self) -> Bools:
         """Mask (k, N) of shapes that are present at frames."""
-        return _mask_of(self._frames.present)
+        return np.asarray(self._frames.present)
 
     def set_block(self, first: int, last: int) -> None:
         """Prepare for questions about the intervals from frame `first` to frame `last`.
@@ -216,7 +216,7 @@ class SampledMotion:
         frames = slice(max(self._block.start - 1, 0), self._block.stop + 1)
         present, shapes = self._present[frames], self._frames.shapes[frames]
         after, before = present[1:], present[:-1]
-        moves = _mask_of(self._frames.moved)[frames][1:] | differences(shapes[1:], shapes[:-1])
+        moves = np.asarray(self._frames.moved)[frames][1:] | differences(shapes[1:], shapes[:-1])
         return np.asarray(((moves & after) | (after != before)).any(axis=0) & ~self.is_certain)
 
     # ---- Answers
@@ -345,7 +345,7 @@ class SampledMotion:
         members, times, frames = self._opened[interval]
         around = np.clip(np.arange(place - 1, place + 3), 0, len(times) - 1)
         near, steps = (around[:, None], np.searchsorted(members, shapes)), np.diff(times[around])[:, None]
-        present = _mask_of(frames.present)[near]
+        present = np.asarray(frames.present)[near]
         is_known = present[:2] & present[1:3] & present[2:] & (steps[::2] > 0)
         start, end = self.times[interval : interval + 2]
         return (
@@ -354,12 +354,6 @@ class SampledMotion:
             is_known,
             np.full((1, len(shapes)), end - start),
         )
-
-
-def _mask_of(mask: Bools | None) -> Bools:
-    """Return a mask of samples that have one."""
-    assert mask is not None, "frames have all masks"
-    return mask
 
 
 def refinable_subjects(sampler: Any) -> Bools:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
@@ -27,7 +26,8 @@ class Spans(Table):
         """Mask (k,) of other spans (k,) that lie within one of these, which `union` has put in order."""
         if not len(self.line):
             return np.zeros(len(spans.line), dtype=bool)
-        found = _search(self.line, self.start, spans.line, spans.start, "right") - 1
+        before_starts = CutLines(self.line, np.nextafter(self.start, -np.inf))
+        found = before_starts.pieces(spans.line, spans.start) - 1
         last = np.maximum(found, 0)
         is_on_line = (found >= 0) & (self.line[last] == spans.line)
         return np.asarray(is_on_line & (spans.end <= self.end[last]))
@@ -78,18 +78,11 @@ class CutLines:
         self.line, self.position = line[order], position[order]
 
     def pieces(self, lines: Ints, positions: Floats) -> Ints:
-        """Numbers (m,) of the pieces in which positions (m,) of lines (m,) are: equal within a piece.
+        """Count the cuts before positions (m,) of lines (m,), on lines before too: equal within a piece.
 
         Positions on different lines may have equal numbers.
         """
-        return _search(self.line, self.position, lines, positions, "left")
-
-
-def _search(
-    line: Ints, position: Floats, lines: Ints, positions: Floats, side: Literal["left", "right"]
-) -> Ints:
-    """Places (m,) of positions (m,) on lines (m,) among others (k,), in order of lines and positions."""
-    # Search the line and the position together: by their ranks among all.
-    every, ranks = np.unique(np.concatenate([position, positions]), return_inverse=True)
-    keys = np.concatenate([line, lines]) * len(every) + ranks
-    return np.asarray(np.searchsorted(keys[: len(line)], keys[len(line) :], side=side))
+        # Search the line and the position together: by their ranks among all.
+        every, ranks = np.unique(np.concatenate([self.position, positions]), return_inverse=True)
+        keys = np.concatenate([self.line, lines]) * len(every) + ranks
+        return np.asarray(np.searchsorted(keys[: len(self.line)], keys[len(self.line) :]))

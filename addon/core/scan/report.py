@@ -169,15 +169,11 @@ class NearMisses(Table):
 _View = TypeVar("_View")
 
 
-def _are_equal(one: NDArray[Any], two: NDArray[Any]) -> bool:
-    """Return whether columns of one shape are equal; NaN is equal to itself."""
-    return bool(((one == two) | ((one != one) & (two != two))).all())
-
-
 class _Views(Sequence[_View]):
     """Rows of tables as a sequence of objects, each of which is made on access.
 
-    Two of one kind are equal if all their columns are, and two of any kinds if both are empty.
+    Two of one kind are equal if all their columns are, NaN to itself too, and two of any kinds if both are
+    empty.
     """
 
     def _columns(self) -> Iterator[NDArray[Any]]:
@@ -197,7 +193,10 @@ class _Views(Sequence[_View]):
         if not isinstance(other, type(self)):
             return not len(self) and isinstance(other, Sequence) and not len(other)
         columns = zip(self._columns(), other._columns(), strict=True)
-        return all(one.shape == two.shape and _are_equal(one, two) for one, two in columns)
+        return all(
+            one.shape == two.shape and bool(((one == two) | ((one != one) & (two != two))).all())
+            for one, two in columns
+        )
 
     __hash__ = None  # type: ignore[assignment]  # like a list
 
