@@ -143,9 +143,7 @@ class PairScanner:
 
         Also returns spans of candidates that stay in contact without being deeper than elsewhere.
         """
-        motion, count = self.motion, len(times) - 1
-        bounds_of = separation_bounds(near)
-        clearance = self._plan.clearance
+        motion, count, bounds_of = self.motion, len(times) - 1, separation_bounds(near)
         # What may move in steps may deviate by any amount: that is sampled in any case.
         is_stepped: Bools = np.zeros(len(near.pairs), dtype=bool)
         if isinstance(motion, SampledMotion) and motion.is_adaptive and not motion.is_probed:
@@ -161,13 +159,18 @@ class PairScanner:
             bounds = bounds_of(cells)
             if is_stepped.any():
                 bounds[3][is_stepped[cells // count]] = np.inf
-            is_apart, is_within = undecided_cells(cells, candidates, bounds, clearance, count)
+            is_apart, is_within = undecided_cells(cells, candidates, bounds, self._plan.clearance, count)
             # Of parts of subjects, spans in contact decide others.
             is_within &= self._plan.is_whole
             left.append(cells[~(is_apart | is_within)])
             within.append(cells[is_within])
             yield (0.8 + 0.2 * end / len(near.cells)) * _BROAD_PHASE
-        continued = _continued_spans(np.concatenate(within), candidates.keys, times)
+        # One span for each run of intervals in contact.
+        cells = np.concatenate(within)
+        begins = is_run_start(cells - np.arange(len(cells))) | (cells % count == 0)
+        row, interval = np.divmod(cells[begins], count)
+        until = cells[np.append(begins[1:], True)[: len(cells)]] % count + 1
+        continued = ContactSpans.found(candidates.keys[row], times[interval], times[until])
         row, interval = np.divmod(np.concatenate(left), count)
         order = np.lexsort((row, interval))
         return row[order] * count + interval[order], continued
@@ -245,12 +248,3 @@ class PairScanner:
             rows = left[start : start + SLOW_CHUNK]
             found = methods.second(motion.take(rows), clearance, deviation[rows], contacts.take(rows))
             contacts.assign(rows, found)
-
-
-def _continued_spans(cells: Ints, keys: Ints, times: Floats) -> ContactSpans:
-    """Make spans of cells (r,) of candidates in contact throughout, one for each run of intervals."""
-    count = len(times) - 1
-    starts = is_run_start(cells - np.arange(len(cells))) | (cells % count == 0)
-    row, first = np.divmod(cells[starts], count)
-    last = cells[np.append(starts[1:], True)[: len(cells)]] % count
-    return ContactSpans.found(keys[row], times[first], times[last + 1])
