@@ -51,8 +51,8 @@ FAULTS = (
     ),
     (
         "core/motion/steps.py",
-        "self.start.aabb().merged(self.ending.aabb())",
-        "self.ending.aabb()",
+        "start, ending = self.start.aabb(), self.ending.aabb()",
+        "start = ending = self.ending.aabb()",
         "interval bound: end only",
     ),
     (
