@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..mesh.mesh_bvh import MeshBvh
-from ..mesh.meshes import Meshes, are_points_inside, distinct_objects, moving_nodes, points_within
+from ..mesh.meshes import Meshes, moving_nodes
+from ..mesh.node_pool import distinct_objects
+from ..mesh.points_inside import are_points_inside, points_within
 from ..numeric.arrays import (
     Floats,
     Ints,

@@ -24,8 +24,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from ..mesh.meshes import Meshes, MovingNodes, are_inside, moving_nodes, offsets_between
+from ..mesh.meshes import Meshes, moving_nodes
+from ..mesh.node_pool import MovingNodes, offsets_between
 from ..mesh.pair_search import QueuedPairs
+from ..mesh.points_inside import are_inside
 from ..mesh.support_search import SupportSearch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import require_type

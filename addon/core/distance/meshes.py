@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mesh.meshes import Meshes, MovingNodes, are_inside, chunks_by_vertices, moving_nodes
+from ..mesh.meshes import Meshes, chunks_by_vertices, moving_nodes
+from ..mesh.node_pool import MovingNodes
+from ..mesh.points_inside import are_inside
 from ..numeric.arrays import Bools, Floats, Ints, length
 from .crossings import crossing_margins
 from .mesh_mesh import closest_on_any_side, closest_points_of_nodes, closest_triangles

@@ -22,15 +22,14 @@ from ..distance.meshes import margins_of_crossings
 from ..distance.separating_axis import separation_aabb_aabb
 from ..mesh.meshes import (
     Meshes,
-    MovingNodes,
-    PosedNodes,
-    are_inside,
     chunks_by_vertices,
     interpolated_meshes,
     longest_paths,
     moving_nodes,
     velocities_of_points,
 )
+from ..mesh.node_pool import MovingNodes, PosedNodes
+from ..mesh.points_inside import are_inside
 from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length, transform_vectors
 from ..shapes import Aabb, Sphere
 from ..sweep.interpolation import at

@@ -9,7 +9,9 @@ Files, in reading order:
 - `mesh_bvh.py`: `MeshBvh`, the tree down to single triangles.
 - `bent_bvh.py`: `BentBvh`, the same of a mesh that bones bend, whose vertices are computed when needed.
 - `quad_cuts.py`: quads that may be cut into other triangles where a mesh bends.
-- `meshes.py`: `Meshes`, a batch of posed meshes, and their nodes in one set of arrays.
+- `node_pool.py`: the nodes of many meshes in one set of arrays, at one time and in motion.
+- `meshes.py`: `Meshes`, a batch of posed meshes, and their motion from one time to another.
+- `points_inside.py`: points and components of meshes that are inside other meshes.
 - `vertex_paths.py`: how much the velocities of vertices change, of meshes that deform.
 - `pair_search.py`: best-first search of pairs of triangles, for many pairs of meshes at once.
 - `support_search.py`: before that, the heights of all triangles along one direction for each pair of meshes.

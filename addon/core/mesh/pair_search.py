@@ -12,7 +12,7 @@ import numpy as np
 
 from ..numeric.arrays import Floats, Ints, Table, concatenated_ranges
 from ..numeric.spans import is_run_start
-from .meshes import MovingNodes
+from .node_pool import MovingNodes
 
 _EXPANDED = 1 << 12
 """Pairs of nodes expanded together, at most about: more save little, and may turn out to be needless."""

@@ -26,7 +26,7 @@ from ..numeric.arrays import (
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from .mesh_bvh import MeshBvh
-from .meshes import MovingNodes, PosedNodes
+from .node_pool import MovingNodes, PosedNodes
 from .pair_search import MeshPairSearch, QueuedPairs
 
 _LEAST_TRIANGLES, _MOST_TRIANGLES = 1 << 12, 1 << 12

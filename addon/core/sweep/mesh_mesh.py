@@ -23,8 +23,10 @@ from ..distance.mesh_mesh import (
     separating_axes,
 )
 from ..distance.separating_axis import WitnessPoints
-from ..mesh.meshes import Meshes, MovingNodes, are_inside, interpolated_meshes, moving_nodes, offsets_between
+from ..mesh.meshes import Meshes, interpolated_meshes, moving_nodes
+from ..mesh.node_pool import MovingNodes, offsets_between
 from ..mesh.pair_search import QueuedPairs
+from ..mesh.points_inside import are_inside
 from ..mesh.support_search import SupportSearch
 from ..numeric.arrays import (
     Bools,
