@@ -193,7 +193,6 @@ ROWS: dict[str, Row] = {
     "Meshes.balls": Row(core.Meshes.balls, valid(spheres=SPHERES)),
     "TriangleMesh.moved": Row(MESH.moved, valid(corners=CORNERS)),
     "TriangleMesh.require_same": Row(MESH.require_same, valid(other=MESH), {"other": ["meshes"]}),
-    "TriangleMesh.box_triangle_pairs": Row(MESH.box_triangle_pairs, valid(boxes=BOXES)),
     "SphereTree": Row(
         SphereTree,
         valid(

@@ -5,7 +5,6 @@ Files, in reading order:
 - `overlapping_pairs.py`: the public functions, and the search: sweep and prune within the columns of a grid.
 - `grid.py`: the grid, the columns that a box reaches, and the entries of columns; the choice of the grid from
   a sample of the boxes.
-- `bvh.py`: `Bvh`, for boxes that stay and are queried many times.
 
 Decisions:
 

@@ -31,7 +31,8 @@ from ..trees.sphere_tree import SphereTree
 from . import meshes, obb, separating_axis
 from . import sphere as spheres
 from .separating_axis import WitnessPoints
-from .sphere import nearest_leaf_pairs, nearest_leaves, nearest_triangles
+from .sphere import nearest_leaf_pairs, nearest_leaves
+from .sphere_mesh import nearest_triangles, overlaps_sphere_mesh
 
 Solid: TypeAlias = Shape | SphereTree | TriangleMesh | Meshes
 """A shape, a sphere tree, an obstacle or a batch of meshes: everything that queries accept."""
@@ -172,7 +173,7 @@ PAIRS: dict[tuple[type, type], PairMethods] = {
     # The mesh counts as its triangle of minimum separation, but for overlaps.
     (Sphere, TriangleMesh): PairMethods(
         spheres.separation_sphere_triangle,
-        spheres.overlaps_sphere_mesh,
+        overlaps_sphere_mesh,
         spheres.witness_points_sphere_triangle,
     ),
     (Meshes, Meshes): _methods(meshes, "meshes"),

@@ -22,9 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import (
     CHUNK_ROWS,
     Bools,
@@ -195,71 +193,6 @@ def _to_local(box: Obb, sphere: Sphere) -> Sphere:
 def _local_box(box: Obb) -> Aabb:
     """Axis-aligned boxes (...) that oriented boxes are in their local space."""
     return Aabb.unchecked(-box.half_extents, box.half_extents)
-
-
-_ALL_PAIRS = 16_384
-"""Up to this many pairs of a sphere and a triangle, all are solved without a traversal."""
-
-_SPHERES_AT_ONCE = 2048
-
-
-def overlaps_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Bools:
-    """Decide which spheres overlap a triangle, (...) bool."""
-    flat = sphere.reshaped((-1,))
-    result = np.zeros(flat.shape, dtype=bool)
-    for i, t in mesh.box_triangle_pairs(flat.aabb()):
-        result[i[overlaps_sphere_triangle(flat[i], mesh.triangles[t])]] = True
-    return result.reshape(sphere.shape)
-
-
-def nearest_triangles(sphere: Sphere, mesh: TriangleMesh) -> Ints:
-    """Find the triangles of minimum separation, the nearest or the deepest ones; on ties the first.
-
-    Behind all of a one-sided mesh, where nothing collides, the first triangle: it is as far, infinitely.
-
-    sphere : Batch (n,).
-    Returns nearest : (n,) int64
-    """
-    nearest, depth = np.zeros(sphere.shape, dtype=np.int64), np.full(sphere.shape, np.inf)
-    for i, t in mesh.box_triangle_pairs(sphere.aabb()):
-        value = separation_sphere_triangle(sphere[i], mesh.triangles[t])
-        scatter_min(nearest, depth, i, t, np.where(value <= 0, value, np.inf))
-    for start in range(0, len(depth), _SPHERES_AT_ONCE):
-        apart = start + np.flatnonzero(depth[start : start + _SPHERES_AT_ONCE] > 0)
-        if len(apart):
-            nearest[apart] = _nearest_by_traversal(sphere[apart], mesh)
-    return nearest
-
-
-def _nearest_by_traversal(apart: Sphere, mesh: TriangleMesh) -> Ints:
-    """Triangles (n,) of minimum separation from spheres (n,) that overlap none: see `nearest_triangles`."""
-    best, least = np.zeros(apart.shape, dtype=np.int64), np.full(apart.shape, np.inf)
-    count = len(mesh.triangles.a)
-    if len(best) * count <= _ALL_PAIRS:
-        i, t = np.arange(len(best)).repeat(count), np.tile(np.arange(count), len(best))
-    else:
-        i, t = mesh.parts.candidates(np.arange(len(best)), mesh.parts.bounds(apart))
-    for start in range(0, len(i), CHUNK_ROWS):
-        spheres, triangles = i[start : start + CHUNK_ROWS], t[start : start + CHUNK_ROWS]
-        value = separation_sphere_triangle(apart[spheres], mesh.triangles[triangles])
-        scatter_min(best, least, spheres, triangles, value)
-    return best
-
-
-def scatter_min(best: NDArray[Any], least: Floats, i: Ints, t: NDArray[Any], value: Floats) -> None:
-    """Update the minima of rows in place. Exact.
-
-    best : (n,) float64 or int64. Where the minimum of each row was found; updated.
-    least : (n,) float64. The minimum of each row; updated.
-    i : (k,) int64. Row of each candidate.
-    t : (k,) float64 or int64. Triangle or time of each candidate. Of equal values the smallest wins.
-    value : (k,) float64. Infinite values are ignored.
-    """
-    better = np.flatnonzero((value < least[i]) | ((value == least[i]) & (t < best[i])))
-    i, t, value = i[better], t[better], value[better]
-    # Assign in descending order, so that the best candidate of a row is written last.
-    order = np.lexsort((t, value))[::-1]
-    best[i[order]], least[i[order]] = t[order], value[order]
 
 
 _ELEMENTS_AT_ONCE = 2048

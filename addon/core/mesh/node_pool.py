@@ -75,6 +75,17 @@ class NodePool:
             rows, fitted = self.kinds[kind].fit()
             self.add(self.roots[kind] + rows, fitted)
 
+    def pairs_at_rest(self, count: int) -> tuple[MovingNodes, MovingNodes]:
+        """Return the nodes of the first mesh and of the second one, as often as `count`, without matrices."""
+        none, every = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
+        matrices = np.broadcast_to(np.eye(3), (count, 3, 3)), np.zeros((count, 3)), np.ones(count)
+        sides = []
+        for kind in (0, 1):
+            root, tree, vertex = (each[kind] + every for each in (self.roots, self.trees, self.vertices))
+            nodes = PosedNodes(root, tree, vertex, *matrices, none, none)
+            sides.append(MovingNodes(self, nodes, nodes))
+        return sides[0], sides[1]
+
     def add(self, nodes: Ints, fitted: FittedNodes) -> None:
         """Add nodes (m,) that have been fitted."""
         used, self._used = self._used, self._used + len(nodes)
@@ -151,12 +162,12 @@ class MovingNodes(NamedTuple):
 
     def at_once(self, nodes: PosedNodes, row: Ints, node: Ints) -> tuple[Floats, Floats]:
         """Centers (n, 3) and radii (n,) of nodes (n,) of meshes in rows (n,), at one time."""
-        which, fitted = self._fitted(nodes, row, node)
+        which, fitted = self.fitted(nodes, row, node)
         return _transformed(nodes, row, fitted.center[which]), fitted.radius[which] * nodes.stretch[row]
 
     def radii(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
         """Radii (n,) of the spheres around nodes (n,), at one time."""
-        which, fitted = self._fitted(nodes, row, node)
+        which, fitted = self.fitted(nodes, row, node)
         return np.asarray(fitted.radius[which] * nodes.stretch[row])
 
     def spheres(self, row: Ints, node: Ints) -> tuple[Floats, Floats, Floats]:
@@ -177,7 +188,7 @@ class MovingNodes(NamedTuple):
 
         radius : (n,) of the spheres
         """
-        which, fitted = self._fitted(nodes, row, node)
+        which, fitted = self.fitted(nodes, row, node)
         local = transform_vectors(np.swapaxes(nodes.linear, 1, 2)[row], direction)
         along = transform_vectors(fitted.axes[which], local)
         box = np.maximum(along * fitted.highest[which], along * fitted.lowest[which]).sum(axis=1)
@@ -193,7 +204,7 @@ class MovingNodes(NamedTuple):
 
     def facing(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
         """Return unit vectors (n, 3) that are about the normals of the triangles of nodes (n,)."""
-        which, fitted = self._fitted(nodes, row, node)
+        which, fitted = self.fitted(nodes, row, node)
         return normalized(transform_vectors(nodes.linear[row], fitted.axes[which, 0]))
 
     def corners(self, row: Ints, node: Ints) -> tuple[Floats, Floats]:
@@ -215,7 +226,7 @@ class MovingNodes(NamedTuple):
 
     def near_distance(self, row: Ints, node: Ints) -> Floats:
         """Distances (n,) from centers of nodes (n,) within which each has a triangle, at the start."""
-        which, fitted = self._fitted(self.start, row, node)
+        which, fitted = self.fitted(self.start, row, node)
         return np.asarray(fitted.near_distance[which] * self.start.stretch[row])
 
     def children(self, row: Ints, node: Ints) -> tuple[Ints, Ints]:
@@ -268,7 +279,7 @@ class MovingNodes(NamedTuple):
             corners = pool.points[triangles + nodes.vertex[place].repeat(sizes)[:, None]]
             pool.add(which, FittedNodes.measured(corners.astype(np.float64), sizes))
 
-    def _fitted(self, nodes: PosedNodes, row: Ints, node: Ints) -> tuple[Ints, FittedNodes]:
+    def fitted(self, nodes: PosedNodes, row: Ints, node: Ints) -> tuple[Ints, FittedNodes]:
         """Return the rows (n,) of nodes (n,) among those that have been fitted, and these."""
         return self.pool.row[nodes.root[row] + node], self.pool.fitted
 

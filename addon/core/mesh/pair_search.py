@@ -17,9 +17,6 @@ from .node_pool import MovingNodes
 _EXPANDED = 1 << 12
 """Pairs of nodes expanded together, at most about: more save little, and may turn out to be needless."""
 
-_EVALUATED = 1 << 7
-"""Pairs of triangles that are solved together, at least: with fewer, the calls take longer than the pairs."""
-
 
 class QueuedPairs(Table):
     """Pairs of nodes to expand, (n,) each: pair of meshes, nodes, lower bound and priority.
@@ -42,7 +39,11 @@ class MeshPairSearch(ABC):
     best : (m,) float64. The smallest value so far, or the limit below which values count.
     nodes : (2, m) int64. The nodes of both triangles, or -1 if there are none.
     reached : (m,) float64. Upper bound of the minimum, from node pairs that are not split yet.
+    evaluated : Pairs of triangles that are solved together, at least: with fewer, the calls take longer than
+        the pairs.
     """
+
+    evaluated = 1 << 7
 
     def __init__(self, a: MovingNodes, b: MovingNodes, limit: Floats, slack: Floats | None = None) -> None:
         """Start without values.
@@ -92,7 +93,7 @@ class MeshPairSearch(ABC):
         pending: list[QueuedPairs] = []
         slow: list[QueuedPairs] = []
         while stack or pending:
-            if not stack or sum(len(each.row) for each in pending) >= _EVALUATED:
+            if not stack or sum(len(each.row) for each in pending) >= self.evaluated:
                 slow += self._evaluate(QueuedPairs.concatenate(pending), is_quick=True)
                 pending = []
                 continue

@@ -24,8 +24,9 @@ from ..shapes import Aabb, Capsule, Obb, Sphere, Triangle, concatenated
 from ..trees.sphere_tree import SphereTree
 from . import closed_forms, mesh_mesh
 from . import obb as oriented_boxes
-from . import sphere_mesh as meshes
 from .interpolation import Impact, ImpactStatus, at
+from .sphere_mesh import closest_time_sphere_mesh, time_of_impact_sphere_mesh
+from .sphere_triangle import entry_times_sphere_triangle, minimum_separation_sphere_triangle
 
 _CLOSEST_CHUNK_PAIRS = 2048
 """Pairs evaluated together for their closest time: boxes have about fifty candidate times each."""
@@ -80,16 +81,11 @@ def first_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> 
         As `time_of_impact`.
     """
     method, motion, batch, is_swapped = _method(TIMES, "sweep", a_start, a_end, b_start, b_end)
-    if isinstance(motion[2], TriangleMesh):
-        # The sphere and the triangle that touch, so that the mesh is not searched again for the point.
-        *motion, time = meshes.first_impact_sphere_mesh(*motion)
-        status = np.full(time.shape, ImpactStatus.EXACT, dtype=np.int64)
-    else:
-        time, status = method(*motion)
+    time, status = method(*motion)
     point, normal = np.full((*time.shape, 3), np.nan), np.full((*time.shape, 3), np.nan)
     hit = ~np.isnan(time)
     if hit.any():
-        a0, a1, b0, b1 = (shape[hit] for shape in motion)
+        a0, a1, b0, b1 = (shape if isinstance(shape, TriangleMesh) else shape[hit] for shape in motion)
         witness = witness_points(at(a0, a1, time[hit]), at(b0, b1, time[hit]))
         point[hit], normal[hit] = witness.middle, -witness.normal if is_swapped else witness.normal
     vectors = point.reshape(*batch, 3), normal.reshape(*batch, 3)
@@ -187,11 +183,19 @@ def _of_leaves(*motion: Any) -> tuple[Floats, Ints]:
 
     Needs memory for all pairs of leaves, about 200 bytes each.
     """
-    leaves = [each.leaf_spheres if isinstance(each, SphereTree) else each[..., None] for each in motion]
     # Leaves of the first tree along the last axis but one, those of the second along the last.
-    pairs = [*(each[..., None] for each in leaves[:2]), *(each[..., None, :] for each in leaves[2:])]
+    pairs = [each.leaf_spheres[..., None] for each in motion[:2]]
+    for each in motion[2:]:
+        if isinstance(each, SphereTree):
+            each = each.leaf_spheres[:, None]
+        elif not isinstance(each, TriangleMesh):
+            each = each[:, None, None]
+        pairs.append(each)
     batch = np.broadcast_shapes(pairs[0].shape, pairs[2].shape)
-    each = (shape.broadcast_to(batch).reshaped((-1,)) for shape in pairs)
+    each = (
+        shape if isinstance(shape, TriangleMesh) else shape.broadcast_to(batch).reshaped((-1,))
+        for shape in pairs
+    )
     time, status = TIMES[Sphere, type(pairs[2])](*each)
     flat = (batch[0], batch[1] * batch[2])
     time, status = time.reshape(flat), status.reshape(flat)
@@ -232,17 +236,14 @@ _TimeKernel: TypeAlias = Callable[..., tuple[Floats, Ints]]
 TIMES: dict[tuple[type, type], _TimeKernel] = {
     (Sphere, Sphere): _exact(closed_forms.time_of_impact_sphere_sphere),
     (Sphere, Aabb): _exact(closed_forms.time_of_impact_sphere_aabb),
-    (Sphere, Triangle): _exact(lambda a0, a1, b, _: meshes.entry_times_sphere_triangle(a0, a1, b, b.normal)),
-    **{
-        (kind, TriangleMesh): _exact(lambda *motion: meshes.first_impact_sphere_mesh(*motion)[-1])
-        for kind in (Sphere, SphereTree)
-    },
+    (Sphere, Triangle): _exact(lambda a0, a1, b, _: entry_times_sphere_triangle(a0, a1, b)),
+    (Sphere, TriangleMesh): _exact(time_of_impact_sphere_mesh),
     (Sphere, Obb): oriented_boxes.time_of_impact_sphere_obb,
     (Meshes, Meshes): _exact(lambda a0, a1, b0, b1: mesh_mesh.time_within_meshes(a0, a1, b0, b1, 0.0)),
     (Aabb, Aabb): _exact(lambda *motion: closed_forms.overlap_span_aabb_aabb(*motion)[0]),
     **{(kind, Obb): oriented_boxes.time_of_impact_boxes for kind in (Aabb, Obb)},
     **{(Capsule, kind): oriented_boxes.time_of_impact_boxes for kind in (Capsule, Sphere, Aabb, Obb)},
-    **{(SphereTree, kind): _of_leaves for kind in (SphereTree, Sphere, Aabb, Obb)},
+    **{(SphereTree, kind): _of_leaves for kind in (SphereTree, Sphere, Aabb, Obb, TriangleMesh)},
 }
 TIMES_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
     **{(Sphere, kind): _sphere_within for kind in (Sphere, Aabb, Triangle, TriangleMesh, Obb)},
@@ -258,8 +259,8 @@ TIMES_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
 
 CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
     (Sphere, Sphere): _first_minimum(closed_forms.closest_time_candidates_sphere_sphere),
-    (Sphere, Triangle): lambda a0, a1, b, _: meshes.minimum_separation_sphere_triangle(a0, a1, b)[0],
-    (Sphere, TriangleMesh): meshes.closest_time_sphere_mesh,
+    (Sphere, Triangle): lambda a0, a1, b, _: minimum_separation_sphere_triangle(a0, a1, b)[0],
+    (Sphere, TriangleMesh): closest_time_sphere_mesh,
     (Aabb, Aabb): _first_minimum(
         closed_forms.closest_time_candidates_aabb_aabb, closed_forms.closest_end_aabb_aabb
     ),

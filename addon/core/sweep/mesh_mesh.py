@@ -397,7 +397,7 @@ class _ImpactSearch(SupportSearch):
         start = (start_b - start_a)[rows]
         end = (self._b.around(self._b.end)[0] - self._a.around(self._a.end)[0])[rows]
         reach = (radius_a + radius_b)[rows] + self._largest_clearance(rows)
-        time, path = _sphere_entry_times(start, end, reach), end - start
+        time, path = sphere_entry_times(start, end, reach), end - start
         with np.errstate(divide="ignore", invalid="ignore"):
             nearest = np.clip(np.nan_to_num(-dot(start, path) / dot(path, path)), 0, 1)
         time = np.maximum(np.where(np.isinf(time), nearest, time), self._begin[rows])
@@ -438,7 +438,7 @@ class _ImpactSearch(SupportSearch):
         clearance, total = self._largest_clearance(row), radius_a + radius_b
         size = np.maximum.reduce([largest_component(each) for each in (a0, a1, b0, b1)]) + total
         wider = clearance + DISTANCE_ROUNDING * (size + clearance)
-        low = _sphere_entry_times(b0 - a0, b1 - a1, total + wider)
+        low = sphere_entry_times(b0 - a0, b1 - a1, total + wider)
         places = np.flatnonzero(low <= self.reached[row])
         pairs = _MovingNodePairs(row, i, j, a0, radius_a, b0, radius_b, b1 - a1, wider).take(places)
         low = low[places]
@@ -532,7 +532,7 @@ class _ImpactSearch(SupportSearch):
         return time
 
 
-def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:
+def sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:
     """Entry times (n,) of points moving from `start` to `end` (n, 3) into spheres around 0; inf for never.
 
     Never late, if the reach includes rounding errors.

@@ -156,14 +156,6 @@ def level_starts(children: Ints) -> Ints:
     return np.array(starts)
 
 
-def leaves_in_order(children: Ints, parts: Ints) -> tuple[Ints, Ints, Ints]:
-    """Find leaves (k,) in the order of their triangles, and the first (k,) and number (k,) of these."""
-    leaves = np.flatnonzero(children[:, 0] < 0)
-    leaves = leaves[np.argsort(parts[leaves, 0])]
-    starts, ends = parts[leaves].T
-    return leaves, starts, ends - starts
-
-
 def inner_nodes_upward(children: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Iterate over the levels of a breadth-first tree (m, 2) from below: inner nodes, and both children."""
     for start, end in reversed(list(pairwise(level_starts(children)))):

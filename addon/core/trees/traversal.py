@@ -13,9 +13,6 @@ import numpy as np
 
 from ..numeric.arrays import Floats, Ints, Table
 
-SINGLE_NODE: Ints = np.full((1, 2), -1)
-"""The `children` of a shape that is no tree: one node, which is a leaf."""
-
 
 class NodePairs(Table):
     """Pairs of nodes of two trees, sorted by element.
@@ -44,8 +41,7 @@ def find_candidate_leaf_pairs(
     """Find all pairs of leaves (n,) that can have the smallest value of their element, and upper bounds (n,).
 
     elements : (k,) int64. Consecutive indices, ascending.
-    children_a, children_b : (m, 2) int64. Children of the nodes of each tree, as in `SphereTree`;
-        SINGLE_NODE for a shape that is no tree.
+    children_a, children_b : (m, 2) int64. Children of the nodes of each tree, as in `SphereTree`.
     bounds : Bounds of the values of leaf pairs below node pairs.
     """
     root = np.zeros(len(elements), dtype=np.int64)

@@ -16,6 +16,7 @@ from addon.core import (
     sphere_tree_from_triangles,
     witness_points,
 )
+from addon.core.distance.sphere_mesh import SphereSearch
 from tests.core import meshes
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -59,10 +60,8 @@ def test_spheres_agree_with_all_triangles(one_sided):
 
 def test_minimum_translation_searches_a_mesh_once(monkeypatch):
     mesh, sphere, searched = mesh_of(meshes.torus(10, 6)), spheres_about(60, 2.5, 1.5), []
-    search = TriangleMesh.box_triangle_pairs
-    monkeypatch.setattr(
-        TriangleMesh, "box_triangle_pairs", lambda mesh, box: searched.append(box) or search(mesh, box)
-    )
+    run = SphereSearch.run
+    monkeypatch.setattr(SphereSearch, "run", lambda search, rows: searched.append(rows) or run(search, rows))
     assert minimum_translation(sphere, mesh).any() and len(searched) == 1
 
 

@@ -186,8 +186,8 @@ def test_times_do_not_depend_on_extreme_scale(scale):
         np.testing.assert_allclose(query(*motion, larger, larger), expected, rtol=0, atol=1e-9)
 
 
-def test_both_broad_phase_methods_give_same_times():
-    # More than 4096 boxes use the grid together with the triangles, fewer use the BVH of the mesh.
+def test_large_batches_give_the_times_of_small_ones():
+    # Fewer nodes of each sphere are visited at once if there are many.
     torus = meshes.torus(times(12, 8, full=24), times(6, 4, full=12))
     mesh, (start, end) = mesh_of(torus), flying(5000, 3.0, seed=7)
     found = time_of_impact(start, end, mesh, mesh)
