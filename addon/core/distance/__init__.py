@@ -6,7 +6,8 @@ Files, in reading order:
 - `separating_axis.py`: `WitnessPoints`, the closest points of two shapes; boxes along axes.
 - `obb.py`: two boxes, at least one of them oriented: by `separating_axis.py` while they overlap, and by
   closest features while they are apart. A capsule is a box without width and a radius around it.
-- `sphere.py`: a sphere and each other shape, a mesh, or the nearest leaf of a sphere tree.
+- `sphere.py`: a sphere and each other shape, or the nearest leaf of a sphere tree.
+- `sphere_mesh.py`: a sphere and a mesh, by a search that sweeps use too.
 - `mesh_mesh.py`: two triangles, and two triangle meshes.
 - `crossings.py`: crossings of triangles that last while the corners move.
 - `meshes.py`: batches of meshes, with the sign of their separation.

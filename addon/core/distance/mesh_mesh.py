@@ -56,7 +56,7 @@ _BEHIND = 1e-12
 """Part of the coordinates by which a center is behind a plane that it does not pass just now."""
 _FAR = 1e3
 """Multiple of rounding that triangles are apart which do not touch."""
-_TOUCHING = np.nextafter(0.0, 1.0)
+TOUCHING = np.nextafter(0.0, 1.0)
 """The least distance that is more than 0."""
 
 
@@ -342,7 +342,7 @@ def meshes_overlap(
         For an invalid matrix.
     """
     first, second = _posed(a, matrix_a, "a"), _posed(b, matrix_b, "b")
-    touching = closest_triangles(*moving_nodes((first, first), (second, second)), np.array([_TOUCHING]))[1]
+    touching = closest_triangles(*moving_nodes((first, first), (second, second)), np.array([TOUCHING]))[1]
     return bool(touching[0, 0] >= 0 or are_inside(first, second)[0])
 
 

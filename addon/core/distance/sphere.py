@@ -1,18 +1,15 @@
-"""Distances between a sphere and each other shape, a mesh, or the nearest leaf of a sphere tree.
+"""Distances between a sphere and each other shape, or the nearest leaf of a sphere tree.
 
 Space: results are in the space and unit of the shapes, (...) for batches that broadcast.
 
 Sign: separation is the distance from the center to the other shape minus the radius; negative where they
 overlap. For boxes the distance of a center inside is negative too: minus the depth below the nearest face.
-That of a mesh is the minimum over its triangles, inf behind all of a one-sided mesh. A mesh is a surface: a
-sphere inside that touches no triangle does not overlap it.
 
 Guarantee: exact up to float64 rounding of the coordinates. Where the center lies on or in the other shape
 the normal is undefined, and each function documents its choice. Of leaves that tie by rounding, any may be
 found.
 
-Triangles that overlap are found by the BVH of the mesh. Spheres that overlap none traverse its sphere tree
-for the nearest triangle. A sphere tree is the union of its leaves, so its distance is that of one leaf.
+A sphere tree is the union of its leaves, so its distance is that of one leaf.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Spheres and meshes at rest: overlaps and nearest triangles, by a best-first search of the tree of the mesh.
 
-The search solves triangles as queries of a sphere and a triangle do, so its results are those of the best one
-of all triangles.
+A mesh is a surface: a sphere inside that touches no triangle does not overlap it. The separation is the
+minimum over all triangles, inf behind all of a one-sided mesh. Triangles are solved as those of single pairs,
+so results are to the bit those of the best one of all triangles.
 """
 
 from __future__ import annotations
@@ -25,14 +26,13 @@ from ..numeric.arrays import (
 from ..numeric.spans import is_run_start
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
+from .mesh_mesh import TOUCHING
 from .sphere import overlaps_sphere_triangle, separation_sphere_triangle
 
 _SPHERES_AT_ONCE = 1 << 13
 """Spheres that are searched together: the nodes that they still have to visit take memory."""
-_TOUCHING = np.nextafter(0.0, 1.0)
-"""The least value that is more than 0."""
 
-TriangleValues: TypeAlias = Callable[[Sphere, Sphere, Triangle, Floats], tuple[Floats, Floats]]
+TriangleValues: TypeAlias = Callable[[Sphere, Sphere, Triangle, Floats], tuple[Floats, Floats | float]]
 """Values of triangles (k,) for spheres (k,) from start to end, NaN for none, and their times."""
 
 
@@ -60,7 +60,6 @@ class SphereSearch(MeshPairSearch):
         farthest = np.maximum.reduce([largest_component(each.center) for each in self._ends])
         size = np.abs(middle).max() + self._size + farthest + self._largest
         self._rounding, self._unit = DISTANCE_ROUNDING * size, power_of_two_scale(size)
-        self._least = np.full(start.shape, np.inf)
         self.evaluated = max(self.evaluated, len(start.radius))
         self.time, self.triangle = np.zeros(start.shape), np.zeros(start.shape, dtype=np.int64)
 
@@ -125,29 +124,31 @@ class SphereSearch(MeshPairSearch):
         triangle = nodes.tree.order[nodes.nodes.first_triangle[j]]
         start, end = self._ends[0], self._ends[-1]
         value, time = self._values_of(start[row], end[row], self._mesh.triangles[triangle], self.best[row])
+        time = np.broadcast_to(time, value.shape)
         order = np.lexsort((triangle, time, value, row))
-        best = order[is_run_start(row[order])]
-        of_row, keys = row[best], ((self._least, value), (self.time, time), (self.triangle, triangle))
-        is_less, is_equal = np.zeros(len(best), dtype=bool), np.ones(len(best), dtype=bool)
-        for old, new in keys:
-            is_less |= is_equal & (new[best] < old[of_row])
-            is_equal &= new[best] == old[of_row]
-        for old, new in keys:
-            old[of_row[is_less]] = new[best[is_less]]
+        first = order[is_run_start(row[order])]
+        of_row = row[first]
+        is_less, is_equal = value[first] < self.best[of_row], value[first] == self.best[of_row]
+        for old, new in ((self.time, time[first]), (self.triangle, triangle[first])):
+            is_less |= is_equal & (new < old[of_row])
+            is_equal &= new == old[of_row]
+        self.time[of_row[is_less]] = time[first[is_less]]
+        self.triangle[of_row[is_less]] = triangle[first[is_less]]
         return value, np.full(len(row), np.nan)
 
 
 def overlaps_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Bools:
     """Decide which spheres overlap a triangle, (...) bool."""
-
-    def zero_if_overlapping(
-        sphere: Sphere, _: Sphere, triangle: Triangle, most: Floats
-    ) -> tuple[Floats, Floats]:
-        value = np.where(overlaps_sphere_triangle(sphere, triangle), 0.0, np.nan)
-        return value, np.zeros_like(value)
-
     flat = sphere.reshaped((-1,))
-    best, _, _ = SphereSearch.least((flat, flat), mesh, zero_if_overlapping, _TOUCHING)
+    best, _, _ = SphereSearch.least(
+        (flat, flat),
+        mesh,
+        lambda sphere, _, triangle, most: (
+            np.where(overlaps_sphere_triangle(sphere, triangle), 0.0, np.nan),
+            0.0,
+        ),
+        TOUCHING,
+    )
     return np.asarray(best == 0).reshape(sphere.shape)
 
 
@@ -159,9 +160,9 @@ def nearest_triangles(sphere: Sphere, mesh: TriangleMesh) -> Ints:
     sphere : Batch (n,).
     Returns nearest : (n,) int64
     """
-
-    def separations(sphere: Sphere, _: Sphere, triangle: Triangle, most: Floats) -> tuple[Floats, Floats]:
-        value = separation_sphere_triangle(sphere, triangle)
-        return value, np.zeros_like(value)
-
-    return SphereSearch.least((sphere, sphere), mesh, separations, np.inf)[2]
+    return SphereSearch.least(
+        (sphere, sphere),
+        mesh,
+        lambda sphere, _, triangle, most: (separation_sphere_triangle(sphere, triangle), 0.0),
+        np.inf,
+    )[2]

@@ -2,8 +2,8 @@
 
 Files, in reading order:
 
-- `triangle_mesh.py`: `TriangleMesh`, a mesh as an obstacle, with a BVH of its triangles' boxes, and
-  `MeshParts`, a sphere tree around it with distance bounds for each node.
+- `triangle_mesh.py`: `TriangleMesh`, a mesh as an obstacle, with the nodes of its tree.
+- `normal_ranges.py`: what is behind all triangles of a node.
 - `fitted_nodes.py`: spheres and boxes of the nodes of a tree, fitted to corners that move, and spheres around
   clusters of triangles.
 - `mesh_bvh.py`: `MeshBvh`, the tree down to single triangles.

@@ -1,4 +1,4 @@
-"""Ranges of the normals below the nodes of a mesh, which tell what is behind all triangles of a node."""
+"""Ranges of the normals below the nodes of a mesh, to find points behind all triangles of a node."""
 
 from __future__ import annotations
 

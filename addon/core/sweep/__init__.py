@@ -9,18 +9,19 @@ Files in reading order:
 - `closed_forms`: the quadratic of two spheres, which most other sweeps reduce to; slabs for axis-aligned
   boxes; piecewise quadratics for a sphere and a box.
 - `one_sided`: times at which triangles come to the front of others.
-- `sphere_mesh`: the seven features of a triangle; a mesh at rest through its BVH.
+- `sphere_triangle`: the convex separation of a sphere and a triangle, by tangents.
 - `obb`, `gap_advancement`: conservative advancement of oriented boxes (Mirtich 1996), and of capsules, which
   are boxes with a radius around them.
 - `mesh_mesh`: conservative advancement of triangles; best-first traversal of two meshes.
+- `sphere_mesh`: a sphere and a mesh at rest, by a best-first search of its triangles.
 
 May import the rooms before it: numeric, shapes, broad_phase, fitting, trees, mesh and distance.
 
 Decisions:
 
-- A time of impact is never late. Motion without rotation has closed forms, which are exact up to float64
-  rounding. For motion with rotation there is none, so the time advances by steps that are proven safe, and
-  `ImpactStatus` says how certain the result is.
+- A time of impact is never late. Motion without rotation has closed forms or convex gaps, which are exact up
+  to float64 rounding. For motion with rotation there are none, so the time advances by steps that are proven
+  safe, and `ImpactStatus` says how certain the result is.
 - The discriminant of the sphere quadratic is evaluated in the rejection form with error-free transformations,
   because the textbook form cancels for fast spheres and would lose hits and grazes.
 - The samples at both ends decide about contact at the ends. Rounding can neither lose nor invent it there,

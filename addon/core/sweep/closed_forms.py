@@ -147,7 +147,11 @@ def _may_touch(p0: Floats, p1: Floats, r0: Floats, r1: Floats) -> Bools:
 
 
 def _entry_times(a0: Sphere, a1: Sphere, b0: Sphere, b1: Sphere) -> Floats:
-    """First times of overlap (n,), solved in units of each pair's own size."""
+    """First times of overlap (n,), solved in units of each pair's own size; NaN for never.
+
+    The ends decide exactly about contact at the ends: 0 if and only if the spheres overlap at the start, and
+    never NaN if they do at the end.
+    """
     largest = [np.maximum(np.abs(sphere.center).max(axis=-1), sphere.radius) for sphere in (a0, a1, b0, b1)]
     scale = power_of_two_scale(np.max(largest, axis=0))
     start, end = (
@@ -157,19 +161,6 @@ def _entry_times(a0: Sphere, a1: Sphere, b0: Sphere, b1: Sphere) -> Floats:
     reach, reach_end = (
         Exact(*two_difference(a.radius / scale, -b.radius / scale)) for a, b in ((a0, b0), (a1, b1))
     )
-    return entry_time_within_reach(start, end, reach, reach_end)
-
-
-def entry_time_within_reach(start: Exact, end: Exact, reach: Exact, reach_end: Exact) -> Floats:
-    """First time in [0, 1] at which a vector in linear motion is no longer than a linear reach.
-
-    The ends decide exactly about contact at the ends: 0 if and only if |start| <= reach, and never NaN if
-    |end| <= reach_end.
-
-    start, end : Exact, (..., 3). The vector at times 0 and 1, of about size 1.
-    reach, reach_end : Exact, (...). The reach at times 0 and 1.
-    Returns time : (...) float64. NaN for never.
-    """
     p, q, r, r_end = start.value, end.value, reach.value, reach_end.value
     v, v_error = two_difference(q, p)
     v_error += end.error - start.error

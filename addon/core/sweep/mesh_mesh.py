@@ -281,7 +281,7 @@ def _positive_duration(terms: list[Floats], stretch: Floats) -> Floats:
     return np.asarray(np.where(c0 > 0, until, 0.0).min(axis=(1, 2)))
 
 
-_AFTER_END = 2.0
+AFTER_END = 2.0
 """A time that is later than any contact."""
 
 
@@ -381,7 +381,7 @@ class _ImpactSearch(SupportSearch):
         begin: Floats,
         behind: Floats | float,
     ) -> None:
-        super().__init__(a, b, np.full(len(begin), _AFTER_END))
+        super().__init__(a, b, np.full(len(begin), AFTER_END))
         self._clearance, self._growth = clearance
         self._begin = begin
         self._behind = np.broadcast_to(np.asarray(behind, dtype=np.float64), begin.shape)
@@ -416,10 +416,7 @@ class _ImpactSearch(SupportSearch):
     def lowest_values(self, rows: Ints, first: Floats, last: Floats) -> Floats:
         first = first - self._clearance[rows] * (1 + DISTANCE_ROUNDING)
         last = last - (self._clearance + self._growth)[rows] * (1 + DISTANCE_ROUNDING)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            time = first / (first - last) * (1 - DISTANCE_ROUNDING)
-        time = np.where(first > 0, np.where(last > 0, np.inf, time), 0.0)
-        return np.maximum(time, self._begin[rows])
+        return np.maximum(closing_times(first, last), self._begin[rows])
 
     def may_be_less(self, pairs: QueuedPairs) -> Bools:
         lows, highs = [], []
@@ -485,10 +482,7 @@ class _ImpactSearch(SupportSearch):
                 )
             ]
             left.append(dot(apart, ahead) - sum(reach) - pairs.wider)
-        first, last = left
-        with np.errstate(divide="ignore", invalid="ignore"):
-            time = first / (first - last)
-        return np.where(first > 0, np.where(last > 0, np.inf, time * (1 - DISTANCE_ROUNDING)), 0.0)
+        return closing_times(*left)
 
     def values(self, row: Ints, i: Ints, j: Ints, low: Floats, is_quick: bool) -> tuple[Floats, Floats]:
         first, second = MovingTriangles(*self._a.corners(row, i)), MovingTriangles(*self._b.corners(row, j))
@@ -530,6 +524,13 @@ class _ImpactSearch(SupportSearch):
             time[rows], _ = first_impacts_of_triangles(*pairs, clearance, time[rows], growth=growth)
             rows = rows[~np.isnan(time[rows])]
         return time
+
+
+def closing_times(first: Floats, last: Floats) -> Floats:
+    """Compute times at which linear gaps close, rounded down; 0 for closed ones, inf for never."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        time = first / (first - last) * (1 - DISTANCE_ROUNDING)
+    return np.where(first > 0, np.where(last > 0, np.inf, time), 0.0)
 
 
 def sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:

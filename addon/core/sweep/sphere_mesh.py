@@ -10,14 +10,10 @@ import numpy as np
 from ..distance.sphere_mesh import SphereSearch
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Ints
-from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere
 from .closed_forms import time_of_minimum_gap
-from .mesh_mesh import sphere_entry_times
+from .mesh_mesh import AFTER_END, closing_times, sphere_entry_times
 from .sphere_triangle import entry_times_sphere_triangle, minimum_separation_sphere_triangle
-
-_AFTER_END = 2.0
-"""A time that is later than any contact."""
 
 
 def time_of_impact_sphere_mesh(
@@ -32,10 +28,10 @@ def time_of_impact_sphere_mesh(
     time, _, _ = _ImpactSearch.least(
         (a_start, a_end),
         b_start,
-        lambda *pairs: (entry_times_sphere_triangle(*pairs[:3]), np.zeros(pairs[0].shape)),
-        _AFTER_END,
+        lambda a0, a1, triangle, most: (entry_times_sphere_triangle(a0, a1, triangle), 0.0),
+        AFTER_END,
     )
-    return np.where(time < _AFTER_END, time, np.nan)
+    return np.where(time < AFTER_END, time, np.nan)
 
 
 def closest_time_sphere_mesh(
@@ -78,11 +74,7 @@ class _ImpactSearch(SphereSearch):
         row, j = row[places], j[places]
         # How far the sphere is from each side of the box is linear in time.
         ends = self.beyond_boxes(row, j)
-        first, last = ends[0], ends[-1]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            time = first / (first - last) * (1 - DISTANCE_ROUNDING)
-        time = np.where(first > 0, np.where(last > 0, np.inf, time), 0.0)
-        low = np.maximum(low[places], time.max(axis=(0, 2)))
+        low = np.maximum(low[places], closing_times(ends[0], ends[-1]).max(axis=(0, 2)))
         if self._mesh.triangles.one_sided:
             low[self.are_behind(row, j)] = np.inf
         # Small nodes first, because they are closer to triangles.

@@ -26,8 +26,6 @@ _NEWTON_STEPS = 64
 """A graze needs about 26, because each step halves the time that is left."""
 _WIDTHS = 2.0 ** -np.arange(56)
 """Widths of the bracket of a root that are allowed after each step: those of bisection."""
-_BEYOND_SECANT = 1
-"""Part of the squared width by which steps go beyond the secant, so that both ends of the bracket move."""
 
 
 def entry_times_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle) -> Floats:
@@ -55,6 +53,7 @@ def minimum_separation_sphere_triangle(
 
     a0, a1 : Sphere, batch (n,). The spheres at times 0 and 1.
     triangle : Triangle, batch (n,)
+    most : (n,) float64 or float. Minima above that need not be found: any separation above it is returned.
     Returns time : (n,) float64. First time of the minimum, in [0, 1]; 0 for a sphere that stays behind a
         one-sided triangle.
     Returns separation : (n,) float64
@@ -73,10 +72,11 @@ class _SpheresInMotion(Table):
     center, path : (n, 3) float64. Centers at time 0, and their changes.
     radius, growth : (n,) float64. Radii at time 0, and their changes.
     corners : (n, 3, 3) float64. Of the triangles.
-    climb : (n,) float64. Changes of the heights of the centers above the planes.
-    through : (n,) float64. Times in [0, 1] at which centers pass the planes.
+    through : (n,) float64. Times in [0, 1] at which centers pass the planes, if they do so faster than the
+        radius changes; 0 otherwise.
     first, last : (n,) float64. Times between which centers are in front; NaN for never.
-    reach : (n,) float64. Distances at the first times that are contact, by rounding.
+    reach : (n,) float64. Separations at the first times that are contact, by rounding.
+    scale : (n,) float64. The units.
     """
 
     center: Floats
@@ -84,7 +84,6 @@ class _SpheresInMotion(Table):
     radius: Floats
     growth: Floats
     corners: Floats
-    climb: Floats
     through: Floats
     first: Floats
     last: Floats
@@ -100,35 +99,36 @@ class _SpheresInMotion(Table):
         scale = power_of_two_scale(np.maximum(extent, np.maximum(a0.radius, a1.radius)))
         relative /= scale[:, None, None]
         rounding = GAP_ROUNDING * np.maximum(largest / scale, 1.0)
+        radius, growth = a0.radius / scale, (a1.radius - a0.radius) / scale
         height, end = (dot(relative[:, k], triangle.normal) for k in (0, 1))
+        climb = np.abs(height - end)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             through = np.nan_to_num(np.clip(height / (height - end), 0.0, 1.0))
             # So much in front that rounding does not leave the center behind.
-            slack = np.nan_to_num(rounding / np.abs(height - end))
+            slack = np.nan_to_num(rounding / climb)
         first, last = np.zeros(len(scale)), np.ones(len(scale))
         if triangle.one_sided:
             first = np.where(height < 0, np.where(end < 0, np.nan, np.minimum(through + slack, 1.0)), 0.0)
             last = np.where(end < 0, np.maximum(through - slack, 0.0), 1.0)
-        radii = a0.radius / scale, (a1.radius - a0.radius) / scale
         return cls(
             relative[:, 0],
             relative[:, 1] - relative[:, 0],
-            *radii,
+            radius,
+            growth,
             relative[:, 2:],
-            end - height,
-            through,
+            np.where(climb > np.abs(growth), through, 0.0),
             first,
             last,
             np.where(first > 0, 2 * rounding, GAP_ROUNDING),
             scale,
         )
 
-    def gaps(self, time: Floats) -> tuple[Floats, Floats, Floats]:
-        """Distances (n,) of the centers at times (n,), the separations, and the slopes of these."""
+    def gaps(self, time: Floats) -> tuple[Floats, Floats]:
+        """Separations (n,) at times (n,), and their slopes."""
         center = self.center + time[:, None] * self.path
         offset = center - closest_on_triangle(center, triangles_from_corners(self.corners))
-        distance, slope = length(offset), dot(unit_or_zero(offset), self.path) - self.growth
-        return distance, distance - (self.radius + time * self.growth), slope
+        slope = dot(unit_or_zero(offset), self.path) - self.growth
+        return length(offset) - (self.radius + time * self.growth), slope
 
     def entry_times(self) -> Floats:
         """First times (n,) of contact; NaN for never."""
@@ -138,7 +138,7 @@ class _SpheresInMotion(Table):
             if not len(active):
                 break
             pairs = self.take(active)
-            _, gap, slope = pairs.gaps(time[active])
+            gap, slope = pairs.gaps(time[active])
             touches = gap <= np.where(time[active] == pairs.first, pairs.reach, GAP_ROUNDING)
             result[active[touches]] = time[active[touches]]
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -154,61 +154,39 @@ class _SpheresInMotion(Table):
         low, high = np.nan_to_num(self.first), np.where(np.isnan(self.first), 0.0, self.last)
         # Over a face the slope is zero up to rounding.
         level = GAP_ROUNDING * (length(self.path) + np.abs(self.growth))
-        (_, gap, before), (_, gap_end, after) = self.gaps(low), self.gaps(high)
-        before, after = before + level, after + level
-        high, low = np.where(before >= 0, low, high), np.where(after < 0, high, low)
-        # At a center on the face, the slope changes its sign unless the radius changes faster.
-        is_on = (self.gaps(self.through)[0] <= GAP_ROUNDING) & (np.abs(self.climb) > np.abs(self.growth))
-        on = np.flatnonzero(is_on & (self.through > low) & (self.through < high))
-        low[on] = high[on] = self.through[on]
-        bracket = _Brackets(low, high, gap, gap_end, before, after)
+        # Times, separations and slopes at both ends.
+        ends = np.stack([[time, *self.gaps(time)] for time in (low, high)])
+        ends[:, 2] += level
+        ends[1, 0] = np.where(ends[0, 2] >= 0, low, high)
+        ends[0, 0] = np.where(ends[1, 2] < 0, high, low)
+        # Where a center passes the face, the slope changes its sign at once.
+        distance = self.gaps(self.through)[0] + self.radius + self.through * self.growth
+        is_on = (distance <= GAP_ROUNDING) & (self.through > ends[0, 0]) & (self.through < ends[1, 0])
+        ends[:, 0, is_on] = self.through[is_on]
         for width in _WIDTHS:
-            wide = bracket.high - bracket.low > GAP_ROUNDING
-            active = np.flatnonzero(wide)
-            active = active[bracket.take(active).least() <= most[active] + GAP_ROUNDING]
+            active = np.flatnonzero(ends[1, 0] - ends[0, 0] > GAP_ROUNDING)
+            time, least = _next_times(ends[..., active], width)
+            is_less = least <= most[active] + GAP_ROUNDING
+            active, time = active[is_less], time[is_less]
             if not len(active):
                 break
-            pairs, now = self.take(active), bracket.take(active)
-            time = now.next_times(width)
-            _, gap, slope = pairs.gaps(time)
+            gap, slope = self.take(active).gaps(time)
             slope += level[active]
-            rises = slope >= 0
-            bracket.high[active[rises]], bracket.gap_end[active[rises]], bracket.after[active[rises]] = (
-                time[rises],
-                gap[rises],
-                slope[rises],
-            )
-            bracket.low[active[~rises]], bracket.gap[active[~rises]], bracket.before[active[~rises]] = (
-                time[~rises],
-                gap[~rises],
-                slope[~rises],
-            )
-        return bracket.high
+            ends[(slope >= 0).astype(int), :, active] = np.stack([time, gap, slope], axis=1)
+        return np.asarray(ends[1, 0])
 
 
-class _Brackets(Table):
-    """Times (n,) between which slopes change their sign, with the separations and the slopes at both."""
+def _next_times(ends: Floats, width: float) -> tuple[Floats, Floats]:
+    """Choose times (n,) between both ends, so that these are no farther apart than `width` after some steps.
 
-    low: Floats
-    high: Floats
-    gap: Floats
-    gap_end: Floats
-    before: Floats
-    after: Floats
-
-    def least(self) -> Floats:
-        """Lower bounds (n,) of the separation: where the tangents at both ends meet."""
-        size = self.high - self.low
-        with np.errstate(divide="ignore", invalid="ignore"):
-            part = (self.gap_end - self.gap - self.after * size) / (self.before - self.after)
-        return self.gap + self.before * part
-
-    def next_times(self, width: float) -> Floats:
-        """Choose times (n,) in the brackets, so that these shrink to a width at least."""
-        low, high, _, _, before, after = self
-        size, middle = high - low, (low + high) / 2
-        secant = low + size * before / (before - after)
-        offset = secant - middle
-        beyond = np.minimum(np.abs(offset), _BEYOND_SECANT * size * size + 2 * EPS)
-        most = np.maximum(width - size / 2, 0.0)
-        return np.asarray(middle + np.clip(offset - np.copysign(beyond, offset), -most, most))
+    ends : (2, 3, n) float64. Times, separations, and slopes, negative and not.
+    Also returns lower bounds (n,) of the separation: where the tangents at both ends meet.
+    """
+    (low, gap, before), (high, gap_end, after) = ends
+    size, middle = high - low, (low + high) / 2
+    least = gap + before * (gap_end - gap - after * size) / (before - after)
+    offset = low + size * before / (before - after) - middle
+    # Beyond the secant, so that both ends move.
+    beyond = np.minimum(np.abs(offset), size * size + 2 * EPS)
+    most = np.maximum(width - size / 2, 0.0)
+    return middle + np.clip(offset - np.copysign(beyond, offset), -most, most), least
