@@ -24,6 +24,7 @@ from addon.core import (
     time_of_impact,
     witness_points,
 )
+from addon.core.distance import sphere_mesh
 from addon.core.interval.dispatch import PairMotion
 from tests.core import meshes, scenes
 from tests.tiers import times
@@ -186,8 +187,9 @@ def test_times_do_not_depend_on_extreme_scale(scale):
         np.testing.assert_allclose(query(*motion, larger, larger), expected, rtol=0, atol=1e-9)
 
 
-def test_large_batches_give_the_times_of_small_ones():
-    # Fewer nodes of each sphere are visited at once if there are many.
+def test_large_batches_give_the_times_of_small_ones(monkeypatch):
+    # Fewer nodes of each sphere are visited at once if there are many, and very many are cut into parts.
+    monkeypatch.setattr(sphere_mesh, "_SPHERES_AT_ONCE", 1500)
     torus = meshes.torus(times(12, 8, full=24), times(6, 4, full=12))
     mesh, (start, end) = mesh_of(torus), flying(5000, 3.0, seed=7)
     found = time_of_impact(start, end, mesh, mesh)
