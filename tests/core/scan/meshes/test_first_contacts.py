@@ -11,6 +11,7 @@ import pytest
 
 from addon.core import Sample, ScanSettings, scan_contacts
 from addon.core.distance.mesh_mesh import mesh_separation, meshes_overlap
+from addon.core.mesh import mesh_bvh
 from addon.core.mesh.mesh_bvh import MeshBvh
 from addon.core.mesh.meshes import Meshes
 from addon.core.mesh.triangle_mesh import TriangleMesh
@@ -329,10 +330,9 @@ def test_quad_that_is_cut_along_its_other_diagonal_keeps_its_hierarchy(monkeypat
     cell = 3 * n + 3  # from (3, 3) to (4, 4)
     folded = flat.copy()
     folded[2 * cell : 2 * cell + 2] = [(a[cell], b[cell], d[cell]), (b[cell], c[cell], d[cell])]
-    sheet = mesh_of(grid[flat])
-    assert len(sheet.parts.tree.order) == len(flat)
-    assert len(CUBE.parts.tree.order) == 12
-    monkeypatch.setattr("addon.core.mesh.triangle_mesh.sphere_tree_from_triangles", None)
+    sheet, cube = mesh_of(grid[flat]), mesh_of(meshes.cube())
+    build, built = mesh_bvh.partition_triangles, []
+    monkeypatch.setattr(mesh_bvh, "partition_triangles", lambda *args: built.append(args) or build(*args))
 
     def pose(t: float) -> tuple:
         points = grid.copy()
@@ -341,8 +341,10 @@ def test_quad_that_is_cut_along_its_other_diagonal_keeps_its_hierarchy(monkeypat
         return DeformedMesh(points, flat if t < 3 else folded), post
 
     # With the first diagonal, the middle would stay at 0.
-    contact = run(pose, (sheet, CUBE), (1, 10))
+    contact = run(pose, (sheet, cube), (1, 10))
     assert contact.time == pytest.approx(7, abs=1e-9)
+    # One tree of the sheet for each of its triangulations, and one of the cube.
+    assert sum(triangles.shape[0] > 1 for triangles, _ in built) == 3
 
 
 # --- other motion ----------------------------------------------------------------------------------------
