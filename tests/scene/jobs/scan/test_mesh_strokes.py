@@ -47,6 +47,7 @@ def test_shape_key_that_strokes_within_a_frame():
     assert_touches(4.25, 4.35)
 
 
+@pytest.mark.long
 def test_boxes_that_overlap_all_the_time_do_not_hide_a_stroke():
     key(add_pillar(3.0), "value", [(FIRST, 0), (6.55, 0), (6.6, 1), (6.65, 0), (LAST, 0)])
     # A beam that leans over the pillar.
