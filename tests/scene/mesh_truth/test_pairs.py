@@ -91,7 +91,6 @@ _CHECKED = (
     "baked_cloth",
     "baked_soft_body",
     "cloth_not_baked",
-    "changing_vertices",
 )
 _LONGEST = {"nut_on_bolt", "ball_in_shell", "hundred_thousand_triangles"}
 """Families of which only the full tier tests pairs."""
