@@ -122,8 +122,8 @@ class Motion(Protocol):
         """Bound the deviations (m,) of shapes (m,) from linear motion over intervals (m,).
 
         No point of a surface is farther from the shape in linear motion, from the begin to the limit at the
-        end, jumps in between included; NaN where nothing is known. Also returns which shapes (m,) may jump in
-        between, at a time that is not known.
+        end, jumps in between included; inf for shapes that may be anywhere, and NaN where nothing is known.
+        Also returns which shapes (m,) may jump in between, at a time that is not known.
         """
         ...
 

@@ -7,6 +7,7 @@ from collections.abc import Generator
 import numpy as np
 
 from ..interval.pair_motion import rotation_sagitta
+from ..numeric.arguments import LARGEST_LENGTH
 from ..numeric.arrays import Bools, Floats, Ints, Table, chunks_by_cost
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..shapes import Aabb, Shape, assigned, concatenated, where_shapes
@@ -45,10 +46,9 @@ class Steps(Table):
         # Rounded outward, because the sides of boxes around spheres carry a rounding error or two.
         reach = (padding * (1 + CHAIN_ROUNDING))[:, None]
         start, ending = self.start.aabb(), self.ending.aabb()
-        with np.errstate(over="ignore"):  # what may be anywhere has no end
-            return Aabb.unchecked(
-                np.minimum(start.min, ending.min) - reach, np.maximum(start.max, ending.max) + reach
-            )
+        return Aabb.unchecked(
+            np.minimum(start.min, ending.min) - reach, np.maximum(start.max, ending.max) + reach
+        )
 
 
 def placed_steps(motion: Motion, shapes: Ints, begin: Floats, end: Floats) -> Generator[float, None, Steps]:
@@ -105,7 +105,9 @@ def bounded_steps(motion: Motion, steps: Steps, begin: Floats, end: Floats) -> G
     """Add the deviations over the intervals of steps (r,); yields the part of the work that is done."""
     deviation = steps.deviation.copy()
     for chunk in chunks_by_cost(motion.costs[steps.shape], _BOUNDED_AT_ONCE):
-        deviation[chunk] += motion.bound(steps.shape[chunk], begin[chunk], end[chunk])[0]
+        found = motion.bound(steps.shape[chunk], begin[chunk], end[chunk])[0]
+        # A shape that may be anywhere has no bound.
+        deviation[chunk] += np.minimum(found, LARGEST_LENGTH)
         yield (chunk.stop + 1) / (len(deviation) + 1)
     return steps.replaced(deviation=deviation)
 

@@ -23,6 +23,7 @@ from ..mesh.meshes import Meshes, moving_vertices
 from ..motion.motion import Motion
 from ..motion.samples import GRAZE, MOST_UNTIL_CONTACT, SHORTEST, SampledMotion
 from ..motion.steps import next_jumps
+from ..numeric.arguments import LARGEST_LENGTH
 from ..numeric.arrays import Bools, Floats, Ints, chunks_by_cost, largest_component
 from ..numeric.spans import Spans, is_run_start
 from ..numeric.tolerances import CHAIN_ROUNDING
@@ -418,7 +419,7 @@ class Subdivision:
         split = Pieces.unsolved(
             pair,
             motion,
-            deviation.reshape(movers.shape).sum(axis=0),
+            np.minimum(deviation, LARGEST_LENGTH).reshape(movers.shape).sum(axis=0),
             np.asarray(may_jump.reshape(movers.shape).any(axis=0)),
             begin,
             end,

@@ -38,6 +38,27 @@ def test_no_contact_is_missed_invented_or_late(seed, length, monkeypatch):
     assert compared > 5
 
 
+class WithoutLongBounds(Polylines):
+    """Spheres of which the first three may be anywhere in long intervals."""
+
+    def bound(self, shapes, begin, end):
+        deviation, may_jump = super().bound(shapes, begin, end)
+        return np.where((shapes < 3) & (end - begin > 1 / 8), np.inf, deviation), may_jump
+
+
+def test_infinite_deviations_leave_all_to_shorter_intervals():
+    frames, count = 8, 11
+    motion = WithoutLongBounds(random_polylines(np.random.default_rng(1), count, frames - 1, 2.5).knots)
+    found = {(contact.a, contact.b): contact.first for contact in report_of(motion, frames).contacts}
+    assert sum(a < 3 for a, _ in found) > 5
+    for a in range(count):
+        for b in range(a + 1, count):
+            expected = motion.first_contact(a, b, 0, frames - 1)
+            assert ((a, b) in found) == (not np.isnan(expected)), (a, b, expected)
+            if (a, b) in found:
+                assert abs(found[a, b].frame - expected) <= found[a, b].uncertainty + 1e-9
+
+
 SEVERAL_CONTACTS = {
     # In linear motion between frames 1 and 2, the ball does not touch.
     "within an interval": (
