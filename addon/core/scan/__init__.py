@@ -10,8 +10,8 @@ In reading order:
 | `subdivision` | rounds of solving near pairs, split where linear motion does not decide |
 | `rounds` | pairs of one round, assessment of their linear motion, and the least separation of each contact |
 | `pair_cache` | what is known of each pair so far, and descriptions of contacts from solved pieces |
-| `report` | contacts and near misses |
-| `sections` | cuts long scans into sections for several processes, and joins their records |
+| `report` | contacts and near misses, and the report of a scan |
+| `sections` | joins the records of the sections of a long scan, and makes them plain data |
 
 May import `motion` and the rooms before it.
 

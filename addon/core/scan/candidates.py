@@ -5,7 +5,7 @@ shapes that stay far from all others are queried once in a block. Spheres around
 decide most of what is left.
 
 Pairs of which neither subject moves in a block are skipped, but at the first frame of a section and the last
-one of the scan. `sections` drops contacts of pairs that never moved from the report, unless static pairs were
+one of the scan. `report` drops contacts of pairs that never moved from the report, unless static pairs were
 requested, or nothing moves at all. Which pairs are tested, settings say: `PairFilter`.
 """
 

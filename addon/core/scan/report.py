@@ -1,4 +1,8 @@
-"""Results of a contact scan: contacts and near misses."""
+"""Results of a contact scan: contacts and near misses.
+
+The report of every scan is made here, from what is known of all pairs. It is without the contacts of pairs
+that never moved, unless these were requested or nothing moves at all.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges
+from ..numeric.spans import is_run_start
 from ..progress import ContactMotion
+from .pair_cache import ContactSpans, PairCache, PairRecords
+from .pair_scanner import ScanPlan
+from .rounds import MOTIONS
 
 VECTORS = frozenset({"point", "normal", "velocity", "direction"})
 """Columns of contacts with three numbers in each row."""
+_WHOLE = 1e-6
+"""Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
 
 
 class ContactInterval(NamedTuple):
@@ -341,3 +351,71 @@ class ContactReport:
     stopped_at: float | None = None
     static_overlaps: tuple[tuple[int, int], ...] = ()
     static_pair_count: int = 0
+
+
+def report_of(plan: ScanPlan, records: PairCache, stopped_at: float | None) -> ContactReport:
+    """Make the report of a scan.
+
+    stopped_at : last time that was scanned, if the scan was stopped
+    """
+    pair_filter, pairs, has_moved = plan.pair_filter, records.pairs, records.has_moved
+    # Where nothing moves, pairs that do not move are all there is.
+    with_static = plan.static_pairs or not has_moved.any()
+    i, j = np.divmod(pairs.keys, max(1, pair_filter.count))
+    # A subject of group A first, otherwise the lower index.
+    as_given = pair_filter.group_a[i] & pair_filter.group_b[j]
+    a, b = np.where(as_given, i, j), np.where(as_given, j, i)
+    moves = has_moved[i] | has_moved[j]
+    is_reported = moves | with_static
+    is_contact = pairs.touched & is_reported
+    # Normals of these point towards the lower index.
+    columns = (column[is_contact] for column in (pairs.keys, a, b, a != i))
+    contacts = _contacts_of(pairs, records.spans(), plan.first_time, *columns)
+    near, hidden = np.flatnonzero(~pairs.touched & pairs.is_near & moves), pairs.touched & ~is_reported
+    near_misses = NearMisses(a[near], b[near], pairs.least_time[near], pairs.least[near])
+    near_misses = near_misses.take(np.lexsort((near_misses.b, near_misses.a, near_misses.gap)))
+    static = tuple(sorted(zip(a[hidden].tolist(), b[hidden].tolist(), strict=True)))
+    static_count = 0 if with_static or has_moved.all() else pair_filter.count_pairs(~has_moved)
+    return ContactReport(contacts, Clearances(near_misses), stopped_at, static, static_count)
+
+
+def _contacts_of(
+    pairs: PairRecords,
+    spans: ContactSpans,
+    first_time: float,
+    keys: Ints,
+    a: Ints,
+    b: Ints,
+    is_flipped: Bools,
+) -> Contacts:
+    """Contacts of pairs (m,) with `keys` (m,), in order of time; spans of other pairs are skipped."""
+    # What pairs may have touched without a record adds to the uncertainty of their first contacts.
+    firsts, uncertainty = np.flatnonzero(is_run_start(spans.keys)), spans.uncertainty.copy()
+    since = pairs.doubtful_since[np.searchsorted(pairs.keys, spans.keys[firsts])]
+    uncertainty[firsts] = np.fmax(uncertainty[firsts], spans.enter[firsts] - since)
+    begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
+    order = np.lexsort((b, a, spans.enter[begin]))
+    a, b, begin, count = a[order], b[order], begin[order], (end - begin)[order]
+    rows = concatenated_ranges(begin, count)
+    spans = spans.take(rows)
+    sign = np.repeat(np.where(is_flipped[order], -1.0, 1.0), count)[:, None]
+    intervals = Intervals(
+        spans.enter,
+        spans.leave,
+        uncertainty[rows],
+        spans.point,
+        spans.normal * sign,
+        np.where((spans.enter == first_time)[:, None], np.nan, spans.velocity * sign),
+        spans.least_time,
+        -spans.least,
+        spans.direction * sign,
+    )
+    # The least separations of the pairs are those of their spans: of intervals without contact, bounds may be
+    # less than the gap within a clearance.
+    by_depth = np.lexsort((spans.least, np.arange(len(count)).repeat(count)))
+    start = np.cumsum(count) - count
+    first, deep = intervals.take(start), intervals.take(by_depth[start])
+    tunnelling = np.floor(first.end + _WHOLE) < first.start - _WHOLE
+    how = first.start == first_time, tunnelling, np.array(MOTIONS)[spans.motion[start]]
+    when = first.start, first.uncertainty, first.point, first.normal
+    return Contacts(PairContacts(a, b, *when, *how, deep.deepest_frame, deep.depth), intervals, count)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,9 +37,11 @@ from ..progress import MotionKind, Progress, run_to_end
 from .candidates import PairFilter
 from .pair_cache import PairCache
 from .pair_scanner import PairScanner, ScanPlan
-from .report import ContactReport
-from .sections import Section, joined_records, report_of, sections_of
+from .report import ContactReport, report_of
+from .sections import joined_records
 
+SECTION_INTERVALS = 250
+"""Intervals of a section: so many that the additional work for each section does not matter."""
 _FIRST_PROBE, _PROBE_RANGE = 0.3, 0.4
 """Part of an interval after which motion is sampled between frames, and the range in which this varies."""
 _READING, _READING_CERTAIN = 0.6, 0.1
@@ -89,6 +91,33 @@ class ScanSettings:
     static_pairs: bool = False
     owners: Ints | None = None
     motion: MotionKind = "adaptive"
+
+
+class Section(NamedTuple):
+    """A section of a scan, which is scanned independently: from sample `begin` to `end`, by their indices.
+
+    It knows the samples next to it, so that deviations from linear motion are estimated as within it. It does
+    not know which pairs have touched before: a contact that lasts over a cut is joined.
+    """
+
+    begin: int
+    end: int
+
+
+def sections_of(sample_count: int) -> list[Section]:
+    """Cut a scan into sections of equal lengths, but for the last one.
+
+    At equal samples always, so that the report does not depend on how many processes scan them. The first
+    sections are those of any longer scan too, so a scan that is stopped is one of fewer samples.
+    """
+    last = max(sample_count - 1, 0)
+    begins = range(0, max(last, 1), SECTION_INTERVALS)
+    return [Section(begin, min(begin + SECTION_INTERVALS, last)) for begin in begins]
+
+
+def share_of(sections: list[Section], index: int, count: int) -> list[Section]:
+    """Return the successive sections of one of `count` shares, by its number from 0; maybe none."""
+    return sections[index * len(sections) // count : (index + 1) * len(sections) // count]
 
 
 def scan_contacts(

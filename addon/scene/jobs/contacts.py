@@ -20,8 +20,7 @@ import numpy as np
 from ...core import ContactReport, Motion, Progress, Sampler, ScanSettings, scan_contacts
 from ...core.messages import message, template
 from ...core.progress import JobProgress, converted, run_to_end, until_stopped
-from ...core.scan.scan import joined_shares, scan_share
-from ...core.scan.sections import SECTION_INTERVALS, sections_of, share_of
+from ...core.scan.scan import SECTION_INTERVALS, joined_shares, scan_share, sections_of, share_of
 from ...formats import InputWarning, ObjectBounds, Partial, ScannedContacts, Skipped, SkippedPairs
 from ..blender.animated import Simulations, may_deform, turning_times
 from ..blender.frames import (

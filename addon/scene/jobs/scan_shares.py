@@ -13,7 +13,8 @@ import bpy
 
 from ...core import InvalidShapeError
 from ...core.scan.pair_cache import PairCache
-from ...core.scan.sections import sections_of, share_as_json, share_from_json
+from ...core.scan.scan import sections_of
+from ...core.scan.sections import share_as_json, share_from_json
 from ...formats import extension_version
 from ..blender.animated import Simulations
 from ..blender.frames import sample_times

@@ -19,9 +19,9 @@ from addon.core import (
     TriangleMesh,
     scan_contacts,
 )
-from addon.core.scan import sections as scan_sections
-from addon.core.scan.scan import joined_shares, scan_share
-from addon.core.scan.sections import sections_of, share_as_json, share_from_json, share_of
+from addon.core.scan import scan
+from addon.core.scan.scan import joined_shares, scan_share, sections_of, share_of
+from addon.core.scan.sections import share_as_json, share_from_json
 from tests.core.scan.scans import ball_meets_wall, run, spans, zigzags
 from tests.core.scan.surfaces import balls_and_surfaces
 from tests.finished import finished
@@ -61,7 +61,7 @@ class Sampled(Divisible):
 @pytest.fixture
 def short(monkeypatch) -> None:
     """Cut after five intervals."""
-    monkeypatch.setattr(scan_sections, "SECTION_INTERVALS", 5)
+    monkeypatch.setattr(scan, "SECTION_INTERVALS", 5)
 
 
 def sectioned(motion, frames, settings: ScanSettings | None = None, *ends):
@@ -94,7 +94,7 @@ def test_sections_cover_all_samples_and_share_their_ends(samples):
     sections = sections_of(samples)
     assert sections[0].begin == 0 and sections[-1].end == samples - 1
     assert all(a.end == b.begin for a, b in pairwise(sections))
-    assert len(sections) == max(1, -(-(samples - 1) // scan_sections.SECTION_INTERVALS))
+    assert len(sections) == max(1, -(-(samples - 1) // scan.SECTION_INTERVALS))
     for shares in range(1, 12):
         assert [each for k in range(shares) for each in share_of(sections, k, shares)] == sections
 
@@ -156,7 +156,7 @@ def wall() -> TriangleMesh:
 def test_linear_sections_give_the_contacts_of_a_scan_without_sections(seed, kind, monkeypatch):
     rng = np.random.default_rng(seed)
     frames, bodies = 40, 12
-    monkeypatch.setattr(scan_sections, "SECTION_INTERVALS", int(rng.integers(2, 12)))
+    monkeypatch.setattr(scan, "SECTION_INTERVALS", int(rng.integers(2, 12)))
     # In a small room, so that some of the balls touch in each motion.
     path = zigzags(rng, bodies, frames) / 2
     present = rng.random((frames, bodies)) < 0.9
@@ -236,12 +236,12 @@ def test_scan_that_is_stopped_anywhere_is_that_of_its_frames(samples):
 @pytest.mark.parametrize("steps", [1, 9, 25, 60, 120])
 def test_scan_that_drops_frames_has_the_contacts_until_then_and_its_progress_never_falls(steps):
     calls, shares = count(1), []
-    scan = scan_contacts(
+    scanning = scan_contacts(
         Sampled(swaying(5), 12), range(40), None, lambda: False, lambda: next(calls) >= steps
     )
     while True:
         try:
-            shares.append(next(scan).share)
+            shares.append(next(scanning).share)
         except StopIteration as stop:
             dropped = stop.value
             break

@@ -10,7 +10,7 @@ import pytest
 
 from addon.cli.main import main
 from addon.core import InvalidShapeError
-from addon.core.scan import sections
+from addon.core.scan import scan
 from addon.scene.blender.parts import known_rows
 from addon.scene.errors import SceneError
 from addon.scene.jobs.contacts import find_contacts
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch) -> None:
-    monkeypatch.setattr(sections, "SECTION_INTERVALS", 8)
+    monkeypatch.setattr(scan, "SECTION_INTERVALS", 8)
 
 
 def add_crossing(name: str = "Dot", frames: int = 30) -> bpy.types.Object:

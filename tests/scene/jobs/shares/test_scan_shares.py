@@ -7,7 +7,7 @@ import random
 import bpy
 import pytest
 
-from addon.core.scan import sections
+from addon.core.scan import scan
 from addon.formats import dumps
 from addon.scene.jobs.contacts import find_contacts, scan_frame_share
 from addon.scene.jobs.scan_shares import ScanShare, share_as_text, share_from_text
@@ -86,7 +86,7 @@ SEEDS = range(60) if is_full() else (1, 2, 3, 5, 10, 16, 18, 19, 28, 36)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_joined_shares_are_the_scan_of_all_frames(seed, monkeypatch):
     rng = build(seed, with_obstacle=seed % 5 == 0)
-    monkeypatch.setattr(sections, "SECTION_INTERVALS", rng.randint(2, 14))
+    monkeypatch.setattr(scan, "SECTION_INTERVALS", rng.randint(2, 14))
     settings = random_settings(rng)
     if seed % 5 == 0:
         settings = ContactSettings(
