@@ -21,8 +21,8 @@ from ..distance.dispatch import separation
 from ..mesh.meshes import Meshes
 from ..numeric.arrays import Floats, Ints
 from ..shapes import Aabb, Capsule, Obb, Sphere
-from ..sweep.closed_forms import overlap_span_aabb_aabb
-from ..sweep.dispatch import CLOSEST, overlap_span
+from ..sweep.closed_forms import closest_time_aabb_aabb, overlap_span_aabb_aabb
+from ..sweep.dispatch import overlap_span
 from .meshes import depth_bounds_of_meshes, interval_contacts_of_meshes, minimum_separation_of_meshes
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import contact_bounds, interval_contacts_of_rotating, minimum_separation_of_rotating
@@ -39,7 +39,7 @@ def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float, _deviation:
         enter, leave = overlap_span(a0, a1, b0, b1, clearance)
     else:
         enter, leave = overlap_span_aabb_aabb(a0, a1, b0, b1)
-    time = CLOSEST[Aabb, Aabb](a0, a1, b0, b1)
+    time = closest_time_aabb_aabb(a0, a1, b0, b1)
     least = pairs.separation_at(time)
     ends = separation(a0, b0), separation(a1, b1)
     return IntervalContacts(enter, leave, least, time, least, np.maximum(*ends))

@@ -17,12 +17,20 @@ the same batch shape.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from ..distance.dispatch import separation
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, dot, length, power_of_two_scale
 from ..numeric.floating_point import Exact, two_difference, two_product
 from ..numeric.tolerances import EPS, GAP_ROUNDING, SAME_DISTANCE
 from ..shapes import Aabb, Sphere
+from .interpolation import at
+
+_CANDIDATES_CHUNK_PAIRS = 2048
+"""Pairs evaluated together for their closest time: boxes have about fifty candidate times each."""
 
 _UNDERFLOW_FLOOR = 1e-270
 """Squares below this have lost digits to underflow."""
@@ -96,10 +104,13 @@ def _slack_at(time: Floats, position: Exact, velocity: Exact, reach: Exact, grow
     return np.where((slack < 0) & (slack >= -rounding), 0.0, slack)
 
 
-def closest_time_candidates_sphere_sphere(
-    a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere
-) -> Floats:
-    """Candidate times (3, ...) of the minimum separation |p + v t| - (r + s t): ends and local minimum."""
+def closest_time_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
+    """First time (n,) of the minimum separation. Exact up to float64 rounding."""
+    return _first_minimum(_candidates_sphere_sphere, a_start, a_end, b_start, b_end)
+
+
+def _candidates_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
+    """Candidate times (3, n) of the minimum separation |p + v t| - (r + s t): ends and local minimum."""
     p, end, r, r_end, _ = relative_motion(a_start, a_end, b_start, b_end)
     minimum = time_of_minimum_gap(p, end - p, r_end - r)
     return np.stack([np.zeros_like(minimum), minimum, np.ones_like(minimum)])
@@ -249,22 +260,38 @@ def closest_time_candidates_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb,
     return np.concatenate([edges, _vertex_times(edges, g0, slope, no_reach, no_reach)])
 
 
-def closest_end_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
-    """First time (...) of the minimum separation where it is 0 or 1; NaN elsewhere.
+def closest_time_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
+    """First time (n,) of the minimum separation. Exact up to float64 rounding.
 
     Gaps are the larger one of two lines, and the separation is a convex function of them that never falls
     where a gap grows. So it is convex in time: if it does not fall at the begin, or falls until the end, the
-    minimum is there.
+    minimum is there. Other minima are searched for, which takes longer.
     """
     g0, g1 = box_gaps(a_start, b_start), box_gaps(a_end, b_end)
     # So that no product overflows or underflows.
     scale = power_of_two_scale(np.maximum(np.abs(g0), np.abs(g1)).max(axis=0))
     gaps = np.stack([g0, g1], axis=1) / scale
     slope = gaps[:, ::-1] - gaps
-    # Numbers (2, ...) of the sign of the separation's slope at each end, seen from that end.
+    # Numbers (2, n) of the sign of the separation's slope at each end, seen from that end.
     largest, apart = gaps.max(axis=0), (np.maximum(gaps, 0) * slope).sum(axis=0)
     growth = np.where(largest > 0, apart, np.where(gaps == largest, slope, -np.inf).max(axis=0))
-    return np.where(growth[0] >= 0, 0.0, np.where(growth[1] > 0, 1.0, np.nan))
+    time = np.where(growth[0] >= 0, 0.0, np.where(growth[1] > 0, 1.0, np.nan))
+    left = np.flatnonzero(np.isnan(time))
+    motion = (shape[left] for shape in (a_start, a_end, b_start, b_end))
+    time[left] = _first_minimum(closest_time_candidates_aabb_aabb, *motion)
+    return time
+
+
+def _first_minimum(candidates: Callable[..., Floats], *motion: Any) -> Floats:
+    """Choose the first of the candidate times (k, n) of two shapes with the minimum separation."""
+    time = np.empty(motion[0].shape)
+    for begin in range(0, len(time), _CANDIDATES_CHUNK_PAIRS):
+        rows = slice(begin, begin + _CANDIDATES_CHUNK_PAIRS)
+        a0, a1, b0, b1 = (shape[rows] for shape in motion)
+        times = np.sort(candidates(a0, a1, b0, b1), axis=0)
+        lowest = separation(at(a0, a1, times), at(b0, b1, times)).argmin(axis=0)[None]
+        time[rows] = np.take_along_axis(times, lowest, axis=0)[0]
+    return time
 
 
 def box_gaps(a: Aabb, b: Aabb) -> Floats:

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..distance.dispatch import Solid, separation, unsupported_pair, witness_points
+from ..distance.dispatch import Solid, unsupported_pair, witness_points
 from ..mesh.meshes import Meshes
 from ..mesh.triangle_mesh import TriangleMesh, require_at_rest
 from ..numeric.arguments import LARGEST_LENGTH, as_number
@@ -27,9 +27,6 @@ from . import obb as oriented_boxes
 from .interpolation import Impact, ImpactStatus, at
 from .sphere_mesh import closest_time_sphere_mesh, time_of_impact_sphere_mesh
 from .sphere_triangle import entry_times_sphere_triangle, minimum_separation_sphere_triangle
-
-_CLOSEST_CHUNK_PAIRS = 2048
-"""Pairs evaluated together for their closest time: boxes have about fifty candidate times each."""
 
 
 def time_of_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Floats:
@@ -209,28 +206,6 @@ def _sphere_within(a0: Sphere, a1: Sphere, b0: Solid, b1: Solid, clearance: floa
     return TIMES[Sphere, type(b0)](a0.padded(clearance), a1.padded(clearance), b0, b1)[0]
 
 
-def _first_minimum(
-    candidates: Callable[..., Floats], at_end: Callable[..., Floats] | None = None
-) -> Callable[..., Floats]:
-    """Choose the first candidate time with the minimum separation, from a kernel's candidates (k, ...).
-
-    at_end : kernel that finds minima at the begin and the end faster, and returns NaN for others
-    """
-
-    def closest(*motion: Any) -> Floats:
-        best = np.full(motion[0].shape, np.nan) if at_end is None else at_end(*motion)
-        left = np.flatnonzero(np.isnan(best))
-        for rows in (left[k : k + _CLOSEST_CHUNK_PAIRS] for k in range(0, len(left), _CLOSEST_CHUNK_PAIRS)):
-            a0, a1, b0, b1 = (shape[rows] for shape in motion)
-            times = np.sort(candidates(a0, a1, b0, b1), axis=0)
-            values = separation(at(a0, a1, times), at(b0, b1, times))
-            lowest = values.argmin(axis=0)[None]
-            best[rows] = np.take_along_axis(times, lowest, axis=0)[0]
-        return best
-
-    return closest
-
-
 _TimeKernel: TypeAlias = Callable[..., tuple[Floats, Ints]]
 
 TIMES: dict[tuple[type, type], _TimeKernel] = {
@@ -258,12 +233,10 @@ TIMES_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
 """First times within a Euclidean clearance, one for all pairs (n,) or one for each."""
 
 CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
-    (Sphere, Sphere): _first_minimum(closed_forms.closest_time_candidates_sphere_sphere),
+    (Sphere, Sphere): closed_forms.closest_time_sphere_sphere,
     (Sphere, Triangle): lambda a0, a1, b, _: minimum_separation_sphere_triangle(a0, a1, b)[0],
     (Sphere, TriangleMesh): closest_time_sphere_mesh,
-    (Aabb, Aabb): _first_minimum(
-        closed_forms.closest_time_candidates_aabb_aabb, closed_forms.closest_end_aabb_aabb
-    ),
+    (Aabb, Aabb): closed_forms.closest_time_aabb_aabb,
 }
 
 _M = TypeVar("_M")
