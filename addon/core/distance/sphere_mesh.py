@@ -18,12 +18,12 @@ from ..numeric.arrays import (
     Bools,
     Floats,
     Ints,
+    is_run_start,
     largest_component,
     length,
     power_of_two_scale,
     transform_vectors,
 )
-from ..numeric.spans import is_run_start
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes import Sphere, Triangle
 from .mesh_mesh import TOUCHING

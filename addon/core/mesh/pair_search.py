@@ -10,8 +10,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints, Table, concatenated_ranges
-from ..numeric.spans import is_run_start
+from ..numeric.arrays import Floats, Ints, Table, concatenated_ranges, is_run_start
 from .node_pool import MovingNodes
 
 _EXPANDED = 1 << 12

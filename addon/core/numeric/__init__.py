@@ -7,7 +7,6 @@
 - `floating_point`: bounds of rounding errors, error-free arithmetic, directed rounding to float32
 - `tolerances`: tolerances with their reasons
 - `components`: connected components of graphs
-- `spans`: unions of spans of time, one for each of many pairs
 - `geodesic`: directions spread evenly over the sphere
 
 Decisions:

@@ -138,6 +138,13 @@ def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
     return (starts - before).repeat(sizes) + np.arange(sizes.sum())
 
 
+def is_run_start(values: Ints) -> Bools:
+    """Mask (m,) of sorted values that differ from the one before."""
+    starts = np.ones(len(values), dtype=bool)
+    starts[1:] = values[1:] != values[:-1]
+    return starts
+
+
 def chunks_by_cost(costs: Floats | Ints, most: int) -> list[slice]:
     """Cut rows (m,) into successive chunks, at least one, that cost about `most` together, or are one row."""
     chunk_of = np.cumsum(costs) // most

@@ -8,7 +8,7 @@ In reading order:
 | `pair_scanner` | solves the near pairs of a block |
 | `candidates` | pairs that are tested, and near ones: by boxes over long intervals, short ones, and spheres |
 | `subdivision` | rounds of solving near pairs, split where linear motion does not decide |
-| `rounds` | pairs of one round, assessment of their linear motion, and the least separation of each contact |
+| `rounds` | pairs of one round, what linear motion decides of them, least separations, spans of time |
 | `pair_cache` | what is known of each pair so far, and descriptions of contacts from solved pieces |
 | `report` | contacts and near misses, and the report of a scan |
 | `sections` | joins the records of the sections of a long scan, and makes them plain data |

@@ -25,8 +25,7 @@ from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
 from ..motion.steps import Steps, bounded_steps, placed_steps
 from ..numeric.arguments import as_indices, as_mask
-from ..numeric.arrays import Bools, Floats, Ints, Table, dot, length
-from ..numeric.spans import is_run_start
+from ..numeric.arrays import Bools, Floats, Ints, Table, dot, is_run_start, length
 from ..progress import scaled
 from ..shapes import Aabb, differences
 

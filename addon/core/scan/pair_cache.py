@@ -16,11 +16,10 @@ from ..interval.pair_motion import PairMotion
 from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
 from ..motion.steps import next_jumps
-from ..numeric.arrays import Bools, Floats, Ints, Table, largest_component, length
-from ..numeric.spans import is_run_start, span_runs
+from ..numeric.arrays import Bools, Floats, Ints, Table, is_run_start, largest_component, length
 from ..numeric.tolerances import CHAIN_ROUNDING
 from .candidates import Candidates
-from .rounds import LINEAR, PROVEN, SAMPLED, Pieces
+from .rounds import LINEAR, PROVEN, SAMPLED, Pieces, span_runs
 
 _UNSTEADY = 0.05
 """Part of its path by which a pair may deviate from linear motion if its velocity is known."""

@@ -13,8 +13,7 @@ from ..interval.rotating import may_touch
 from ..mesh.meshes import Meshes
 from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
-from ..numeric.spans import is_run_start
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, is_run_start, length
 from ..progress import scaled
 from ..shapes import Sphere
 from .candidates import Candidates, NearSearch, PairFilter, separation_bounds, undecided_cells

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges
-from ..numeric.spans import is_run_start
+from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges, is_run_start
 from ..progress import ContactMotion
 from .pair_cache import ContactSpans, PairCache, PairRecords
 from .pair_scanner import ScanPlan

@@ -24,13 +24,12 @@ from ..motion.motion import Motion
 from ..motion.samples import GRAZE, MOST_UNTIL_CONTACT, SHORTEST, SampledMotion
 from ..motion.steps import next_jumps
 from ..numeric.arguments import LARGEST_LENGTH
-from ..numeric.arrays import Bools, Floats, Ints, chunks_by_cost, largest_component
-from ..numeric.spans import Spans, is_run_start
+from ..numeric.arrays import Bools, Floats, Ints, chunks_by_cost, is_run_start, largest_component
 from ..numeric.tolerances import CHAIN_ROUNDING
 from ..progress import scaled
 from ..shapes import Aabb, Sphere, concatenated, where_shapes
 from .candidates import DEPTH_TOLERANCE, Candidates, NearSearch, may_be_deeper
-from .rounds import PROVEN, ContactLeast, Pieces, assess_pairs
+from .rounds import PROVEN, ContactLeast, Pieces, Spans, assess_pairs
 
 _ROUNDING = 2.0**-21
 """Part of a pair's coordinates below which a deviation is rounding, and decides as little as a graze.

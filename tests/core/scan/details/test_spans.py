@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from addon.core.numeric.spans import CutLines, Spans
+from addon.core.scan.rounds import CutLines, Spans
 from tests.tiers import times
 
 
