@@ -106,7 +106,8 @@ def _slack_at(time: Floats, position: Exact, velocity: Exact, reach: Exact, grow
 
 def closest_time_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
     """First time (n,) of the minimum separation. Exact up to float64 rounding."""
-    return _first_minimum(_candidates_sphere_sphere, a_start, a_end, b_start, b_end)
+    unknown = np.full(a_start.shape, np.nan)
+    return _first_minimum(unknown, _candidates_sphere_sphere, a_start, a_end, b_start, b_end)
 
 
 def _candidates_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
@@ -261,11 +262,17 @@ def closest_time_candidates_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb,
 
 
 def closest_time_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
-    """First time (n,) of the minimum separation. Exact up to float64 rounding.
+    """First time (n,) of the minimum separation. Exact up to float64 rounding."""
+    motion = a_start, a_end, b_start, b_end
+    return _first_minimum(_closest_end_aabb_aabb(*motion), closest_time_candidates_aabb_aabb, *motion)
+
+
+def _closest_end_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
+    """First time (n,) of the minimum separation where it is 0 or 1; NaN elsewhere.
 
     Gaps are the larger one of two lines, and the separation is a convex function of them that never falls
     where a gap grows. So it is convex in time: if it does not fall at the begin, or falls until the end, the
-    minimum is there. Other minima are searched for, which takes longer.
+    minimum is there.
     """
     g0, g1 = box_gaps(a_start, b_start), box_gaps(a_end, b_end)
     # So that no product overflows or underflows.
@@ -275,18 +282,14 @@ def closest_time_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aab
     # Numbers (2, n) of the sign of the separation's slope at each end, seen from that end.
     largest, apart = gaps.max(axis=0), (np.maximum(gaps, 0) * slope).sum(axis=0)
     growth = np.where(largest > 0, apart, np.where(gaps == largest, slope, -np.inf).max(axis=0))
-    time = np.where(growth[0] >= 0, 0.0, np.where(growth[1] > 0, 1.0, np.nan))
+    return np.where(growth[0] >= 0, 0.0, np.where(growth[1] > 0, 1.0, np.nan))
+
+
+def _first_minimum(time: Floats, candidates: Callable[..., Floats], *motion: Any) -> Floats:
+    """Replace times (n,) that are NaN by the first candidate time (k, n) with the minimum separation."""
     left = np.flatnonzero(np.isnan(time))
-    motion = (shape[left] for shape in (a_start, a_end, b_start, b_end))
-    time[left] = _first_minimum(closest_time_candidates_aabb_aabb, *motion)
-    return time
-
-
-def _first_minimum(candidates: Callable[..., Floats], *motion: Any) -> Floats:
-    """Choose the first of the candidate times (k, n) of two shapes with the minimum separation."""
-    time = np.empty(motion[0].shape)
-    for begin in range(0, len(time), _CANDIDATES_CHUNK_PAIRS):
-        rows = slice(begin, begin + _CANDIDATES_CHUNK_PAIRS)
+    for begin in range(0, len(left), _CANDIDATES_CHUNK_PAIRS):
+        rows = left[begin : begin + _CANDIDATES_CHUNK_PAIRS]
         a0, a1, b0, b1 = (shape[rows] for shape in motion)
         times = np.sort(candidates(a0, a1, b0, b1), axis=0)
         lowest = separation(at(a0, a1, times), at(b0, b1, times)).argmin(axis=0)[None]
