@@ -210,7 +210,7 @@ _parents: list[str] = []
 
 
 def create_session_folder_parent() -> None:
-    """Let bpy as a module create its folder in a folder that is known before, if it is not imported yet.
+    """Let bpy as a module create its folder in a folder that is known before it is imported.
 
     A signal can end the process while bpy is imported, before it has the name of its folder.
     """

@@ -145,7 +145,6 @@ def make_document(
     require_type(space, Space, "space")
     as_whole_number(decimals, "decimals", LEAST_DECIMALS, MOST_DECIMALS)
     scanned, origin = contents.scanned, contents.origin
-    near = scanned.report.clearances.pairs.a if scanned else ()
     objects = contents.objects
     if not isinstance(objects, SortedObjects):
         objects = sorted(objects, key=lambda entry: (entry.name, entry.id))
@@ -175,7 +174,7 @@ def make_document(
         "objects": WrittenEntries(objects, space, OBJECTS_AT_ONCE, members) if objects else [],
         "tracks": written_tracks(contents.tracks, space, decimals) if contents.tracks else [],
         "contacts": writer.contacts(scanned) if scanned else [],
-        "clearances": writer.clearances(scanned) if scanned and len(near) else [],
+        "clearances": writer.clearances(scanned) if scanned and len(scanned.report.clearances) else [],
         "skipped": list(map(asdict, skipped)),
         "warnings": list(map(asdict, warnings)),
         "extras": {key: write(value) for key, write, value in extras if value or value == ""},

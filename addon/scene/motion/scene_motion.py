@@ -171,8 +171,9 @@ class SceneMotion:
             for index, source in self._unfitted.items():
                 if is_mesh[index] and self.reader.subjects[index].override is None:
                     meshes.set_triangles(index, source.points, source.triangles, None)
-            is_any = self.shape != "mesh"
-            self._fits: FitCache = BallFits(self.shape, settings, parts, meshes) if is_any else meshes
+            self._fits: FitCache = meshes
+            if self.shape != "mesh":
+                self._fits = BallFits(self.shape, settings, parts, meshes)
         else:
             self._fits = new_fits(count, self.shape, settings, parts)
         owners = self._fits.owners

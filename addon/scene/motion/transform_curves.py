@@ -344,7 +344,7 @@ def read_visibility(objects: Sequence[bpy.types.Object], times: tuple[float, flo
 
 
 def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:
-    """Return the object whose channels give an object its location; None if more may move it than channels.
+    """Return the object whose channels locate an object; None if more than they and its parent may move it.
 
     The object itself without constraints, or the target of one that copies the location.
     """

@@ -7,6 +7,7 @@ import pytest
 
 from addon import registration
 from addon.formats import dumps, parse_document
+from addon.scene.motion import frame_reader
 from addon.scene.motion.instance_reader import InstanceReader
 from addon.scene.settings import Selection
 from tests.scene.building import Nodes, add_instance
@@ -186,10 +187,15 @@ def test_scene_is_searched_for_instances_only_if_the_selection_may_have_some(mon
         frames.append(depsgraph.scene.frame_current)
         return read(reader, depsgraph)
 
-    read = InstanceReader.read
+    def count_once(depsgraph, describe):
+        frames.append(depsgraph.scene.frame_current)
+        return read_once(depsgraph, describe)
+
+    read, read_once = InstanceReader.read, frame_reader.read_instance_table
     monkeypatch.setattr(InstanceReader, "read", count)
+    monkeypatch.setattr(frame_reader, "read_instance_table", count_once)
     scan_scene(frames=(1, 8, 1), selection=Selection(("Block",)))
-    assert not frames, "but for the first frame, which is read without it"
+    assert frames == [1]
     scan_scene(frames=(1, 8, 1), selection=Selection(("Block", "[H]ost")))
     assert set(frames) == set(range(1, 9))
 
