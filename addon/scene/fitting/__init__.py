@@ -8,15 +8,15 @@ In reading order:
   the padding, also of flat hulls.
 - `fit_cache`: one fit for each subject of a scan, moved to the matrices of a frame or into the frames of the
   subjects; and the boxes along the world's axes, which are fitted again.
-- `fit_columns`: columns of shapes that are moved in place, and the maps that move them; axes and lines that
-  were found.
+- `fit_columns`: columns of numbers of shapes, which are moved in place, and the maps that move them; axes and
+  lines that were found.
 - `mesh_fits`: the meshes themselves as the shapes of subjects.
 - `world_boxes`: sides of boxes along the world's axes, from stacked vertices.
 - `parts`: the vertices of all parts of a subject: of the leaves of a sphere tree, or of convex parts; and
   shapes around each.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.
 
-The room may import `core`, `formats`, `scene.blender` and the settings and errors of `scene`.
+The room may import `core`, `formats`, `scene.blender`, `scene.subjects`, and settings and errors of `scene`.
 
 Decisions:
 

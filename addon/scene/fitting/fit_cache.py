@@ -44,17 +44,21 @@ from .fit import (
     transformed_points,
 )
 from .fit_columns import (
+    AT_REST,
     MAX_RESIDUAL,
     PLACES,
-    FitColumns,
+    Fields,
     Line,
     Motions,
     PosedVertices,
     Rows,
     are_nearly_flat,
+    are_vanishing,
     fit_along_lines,
     inverses_or_zeros,
     matrix_products,
+    move_shapes,
+    put_shapes,
     rotations_of_flat,
     uniform_scale_and_residual,
     without_pose,
@@ -140,11 +144,16 @@ class FitCache:
         self.is_fitted: Bools = np.zeros(count, dtype=bool)
         self.owners, self._counts = np.repeat(np.arange(count), counts), counts
         self._first, self.has_parts = np.cumsum(counts) - counts, bool((counts != 1).any())
-        self._columns = FitColumns(SHAPE_KINDS[shape].fitted_as, len(self.owners))
-        has_rotation = self._columns.has_rotation
+        self._kind: Any = SHAPE_KINDS[shape].fitted_as
+        self._fields: Fields = {
+            name: np.array(np.broadcast_to(AT_REST.get(name, 0.0), (len(self.owners), *tail)))
+            for name, tail in self._kind.field_shapes.items()
+        }
+        # Of boxes whose axes rotate with a subject.
+        has_rotation = self._has_rotation = "rotation" in self._fields
         # Spheres of parts are fitted each by itself, boxes of parts along axes that they share with others.
         self._has_leaves = groups is not None and not has_rotation
-        self.is_along_world = np.full(count, self._columns.kind is Aabb)
+        self.is_along_world = np.full(count, self._kind is Aabb)
         self.is_mesh: Bools = np.full(count, shape == "mesh")
         if groups is None and has_rotation:
             self.is_along_world[:] = [each.axes == "world" for each in settings]
@@ -299,30 +308,29 @@ class FitCache:
         rows = subjects
         if self.has_parts:
             rows = concatenated_ranges(self._first[subjects], self._counts[subjects])
-        columns = copy(self._columns)
-        columns.fields = {name: values[rows] for name, values in columns.fields.items()}
+        fields = {name: values[rows] for name, values in self._fields.items()}
         errors: Errors = {}
         if replaced is not None:
             differs[replaced.rows] = False
         if differs.any():
             changed = np.flatnonzero(differs.any(axis=(1, 2)) & self.is_fitted[subjects])
             if len(changed):
-                self._follow(columns, subjects, linear, changed, errors)
+                self._follow(fields, subjects, linear, changed, errors)
         if replaced is not None:
-            columns.fields["min"][replaced.rows] = replaced.low - offset[replaced.rows]
-            columns.fields["max"][replaced.rows] = replaced.high - offset[replaced.rows]
+            fields["min"][replaced.rows] = replaced.low - offset[replaced.rows]
+            fields["max"][replaced.rows] = replaced.high - offset[replaced.rows]
         owners = subjects
         if self.has_parts:
             owners = subjects.repeat(self._counts[subjects])
             offset = offset.repeat(self._counts[subjects], axis=0)
         padding = self.padding[owners]
         if (padding < 0).any():
-            is_lost = columns.vanish(padding)
+            is_lost = are_vanishing(self._kind, fields, padding)
             for subject, amount in zip(owners[is_lost].tolist(), padding[is_lost], strict=True):
                 errors.setdefault(subject, padding_error(amount))
             padding[is_lost] = 0.0
-        shapes: Shape = columns.kind.unchecked(
-            *(each + offset if name in PLACES else each for name, each in columns.fields.items())
+        shapes: Shape = self._kind.unchecked(
+            *(each + offset if name in PLACES else each for name, each in fields.items())
         )
         return (padded(shapes, padding) if padding.any() else shapes), errors
 
@@ -330,7 +338,7 @@ class FitCache:
         for entries, shape in self._fit_in_batches(vertices, errors, is_wanted):
             fitted, points, linear = vertices.take(entries)
             rows = concatenated_ranges(self._first[fitted], self._counts[fitted])
-            self._columns.put(rows if is_wanted is None else rows[is_wanted[rows]], shape)
+            put_shapes(self._fields, rows if is_wanted is None else rows[is_wanted[rows]], shape)
             self._inverse[fitted] = inverses_or_zeros(linear)
             self._flat[fitted], self._reach[fitted] = linear, np.inf
             for row in np.flatnonzero(are_nearly_flat(linear)).tolist():
@@ -338,9 +346,7 @@ class FitCache:
                 reach = np.sqrt((precise * precise).sum(axis=1).max(initial=0)) + self._radii[fitted[row]]
                 self._reach[fitted[row]] = reach
 
-    def _follow(
-        self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
-    ) -> None:
+    def _follow(self, fields: Fields, subjects: Ints, linear: Floats, changed: Ints, errors: Errors) -> None:
         motions = self._motions(subjects[changed], linear[changed])
         is_moved = (motions.residual < MAX_RESIDUAL) & ~self.is_along_world[subjects[changed]]
         moved, again = changed[is_moved], changed[~is_moved]
@@ -348,13 +354,13 @@ class FitCache:
         if len(again) or self.has_parts:
             chosen = np.flatnonzero(is_moved)[number]
             motions = Motions(*(values[chosen] for values in motions))
-        columns.move(rows, motions)
+        move_shapes(self._kind, fields, rows, motions)
         if len(again):
             points = [self._points[k] for k in subjects[again].tolist()]
             vertices = PosedVertices(subjects[again], points, linear[again])
             for entries, shape in self._fit_in_batches(vertices, errors, None):
                 parts, _ = self._rows_among(subjects, again[entries])
-                columns.put(parts, shape)
+                put_shapes(fields, parts, shape)
 
     def _motions(self, subjects: Ints, linear: Floats) -> Motions:
         """Motions that bring the fits of subjects (m,) to linear maps (m, 3, 3)."""
@@ -432,14 +438,14 @@ class FitCache:
         if self._shape in AXIAL_SHAPES:
             return fit_along_lines(self._shape, vertices, radii, self.lines)
         frames = None
-        if self._columns.has_rotation and (groups is not None or settings.axes == "smallest"):
+        if self._has_rotation and (groups is not None or settings.axes == "smallest"):
             frames = self._axes_of_boxes(vertices, groups)
         if groups is not None:
             counts = [len(each.offsets) - 1 for each in groups]
             fitted: Sphere | Obb = fit_parts(points, linear, groups, frames)
             return grown_by_point_radii(fitted, linear.repeat(counts, axis=0), radii.repeat(counts))
         world, offsets = transformed_points(points, linear), np.cumsum([0, *map(len, points)])
-        if not self._columns.has_rotation:
+        if not self._has_rotation:
             fitted = spheres_from_groups(world, offsets)
         elif settings.axes == "world":
             fitted = aabbs_from_groups(world, offsets).oriented()
@@ -493,10 +499,11 @@ class WorldBoxes(FitCache):
             low[batch], high[batch] = np.minimum.reduceat(world, starts), np.maximum.reduceat(world, starts)
         # A vertex with a coordinate that is not finite makes a side of the box so.
         is_finite = (np.isfinite(low) & np.isfinite(high)).all(axis=1)
-        boxes, radii = Aabb.unchecked(low, high), self._radii[subjects]
+        radii, rows = self._radii[subjects], subjects[is_finite]
         if radii.any():
-            boxes = grown_by_point_radii(boxes, linear, radii)
-        self._columns.put(subjects[is_finite], boxes[is_finite])
+            grown = grown_by_point_radii(Aabb.unchecked(low, high), linear, radii)
+            low, high = grown.min, grown.max
+        self._fields["min"][rows], self._fields["max"][rows] = low[is_finite], high[is_finite]
         for row in np.flatnonzero(~is_finite).tolist():
             not_finite = NonFiniteGeometryError("points: not all are finite")
             errors[int(subjects[row])] = not_finite if len(points[row]) else EmptyGeometryError("no points")
@@ -504,12 +511,10 @@ class WorldBoxes(FitCache):
             if self._stacks and (subject in errors or not self._stacks.replace(subject, each)):
                 self._stacks = None
 
-    def _follow(
-        self, columns: FitColumns, subjects: Ints, linear: Floats, changed: Ints, errors: Errors
-    ) -> None:
+    def _follow(self, fields: Fields, subjects: Ints, linear: Floats, changed: Ints, errors: Errors) -> None:
         rows, maps = subjects[changed], linear[changed]
         boxes = self.stacked().boxes(rows, maps)
-        columns.put(changed, grown_by_point_radii(boxes, maps, self._radii[rows]))
+        put_shapes(fields, changed, grown_by_point_radii(boxes, maps, self._radii[rows]))
 
     def stacked(self) -> VertexStacks:
         """Vertices of all subjects, stacked when they are first needed."""

@@ -1,5 +1,5 @@
-"""Columns of fitted shapes, which are moved and grown in place by linear maps, and the lines of shapes
-with an axis.
+"""Columns of numbers of fitted shapes, which are moved and grown in place by linear maps, and the lines of
+shapes with an axis.
 """
 
 from __future__ import annotations
@@ -20,17 +20,23 @@ from .searches import fit_axial, in_own_frame, own_rotation
 
 Rows: TypeAlias = Ints | slice
 
+Fields: TypeAlias = dict[str, Floats]
+"""Fields (N, ...) of N shapes of one class, which are volumes, by their names, in the order of the class."""
+
 MAX_RESIDUAL = 1e-4
 """Largest residual of a motion for which a fit is moved instead of made again."""
 
 _THIN = 0.2
 """Determinant, relative to the size, up to which a linear map counts as nearly flat."""
 
-_AT_REST = {"rotation": np.eye(3), "axis": np.array([0.0, 0.0, 1.0])}
-"""Values of columns before the first fit; zeros for the others."""
+AT_REST = {"rotation": np.eye(3), "axis": np.array([0.0, 0.0, 1.0])}
+"""Values of fields before the first fit; zeros for the others."""
 
 PLACES = frozenset({"center", "min", "max"})
 """Fields that are positions."""
+
+_NO_SIZES = PLACES | AT_REST.keys()
+"""Fields that are no sizes."""
 
 
 class Motions(NamedTuple):
@@ -49,67 +55,51 @@ class Motions(NamedTuple):
     error: Floats
 
 
-class FitColumns:
-    """Fields of N shapes of one class, which are volumes.
+def put_shapes(fields: Fields, rows: Rows, shape: Shape) -> None:
+    """Replace the shapes at rows (k,) by a batch (k,)."""
+    for name, column in fields.items():
+        column[rows] = getattr(shape, name)
 
-    kind : Class of the shapes.
-    fields : By their names, in the order of the fields of the class. (N, ...) float64
-    has_rotation : Whether the shapes are boxes whose axes rotate with a subject.
+
+def are_vanishing(kind: Any, fields: Fields, padding: Floats) -> Bools:
+    """Return which shapes (N,) of a class have no size left with a padding (N,)."""
+    grown = kind._grown(fields, padding)
+    if kind is Aabb:
+        return np.asarray((grown["min"] > grown["max"]).any(axis=1))
+    sizes = (grown[name].reshape(len(padding), -1) for name in fields if name not in _NO_SIZES)
+    return np.asarray((np.concatenate([*sizes], axis=1) < 0).any(axis=1))
+
+
+def move_shapes(kind: Any, fields: Fields, rows: Rows, motions: Motions) -> None:
+    """Rotate and scale the shapes of a class at rows (k,) by motions (k,) that nearly are similarities.
+
+    The shapes grow by what the maps lack of a similarity, and by their error, so that all points stay inside.
     """
-
-    def __init__(self, kind: Any, count: int) -> None:
-        """Make room for `count` shapes."""
-        self.kind = kind
-        self.fields: dict[str, Floats] = {
-            name: np.array(np.broadcast_to(_AT_REST.get(name, 0.0), (count, *tail)))
-            for name, tail in kind.field_shapes.items()
-        }
-        self.has_rotation = "rotation" in self.fields
-        self._sizes = [name for name in self.fields if name not in (*PLACES, *_AT_REST)]
-
-    def put(self, rows: Rows, shape: Shape) -> None:
-        """Replace the shapes at rows (k,) by a batch (k,)."""
-        for name, column in self.fields.items():
-            column[rows] = getattr(shape, name)
-
-    def vanish(self, padding: Floats) -> Bools:
-        """Return which shapes (N,) have no size left with a padding (N,)."""
-        grown = self.kind._grown(self.fields, padding)
-        if self.kind is Aabb:
-            return np.asarray((grown["min"] > grown["max"]).any(axis=1))
-        sizes = (grown[name].reshape(len(padding), -1) for name in self._sizes)
-        return np.asarray((np.concatenate([*sizes], axis=1) < 0).any(axis=1))
-
-    def move(self, rows: Rows, motions: Motions) -> None:
-        """Rotate and scale the shapes at rows (k,) by motions (k,) that nearly are similarities.
-
-        The shapes grow by what the maps lack of a similarity, and by their error, so that all points stay
-        inside.
-        """
-        fields, scale = self.fields, motions.scale
-        fields["center"][rows] = center = transform_vectors(motions.linear, fields["center"][rows])
-        slack, sizes = 1e-15 * length(center), {name: fields[name][rows] for name in self._sizes}
-        if "axis" in fields:
-            fields["axis"][rows] = normalized(transform_vectors(motions.linear, fields["axis"][rows]))
-        if self.has_rotation:
-            turned = matrix_products(motions.linear, fields["rotation"][rows]) / scale[:, None, None]
-            r = np.ascontiguousarray(turned.transpose(1, 2, 0))
-            # The nearest rotation, by Newton's method for the polar factor. Each step squares the error:
-            # 1e-4, then 1e-8, then below the rounding.
-            for _ in range(2):
-                r = 1.5 * r - 0.5 * np.einsum("ijn,jkn->ikn", np.einsum("ijn,kjn->ikn", r, r), r)
-            fields["rotation"][rows] = r.transpose(2, 0, 1)
-        if self.kind is not Sphere:
-            # What is perpendicular to an axis is not quite perpendicular to its image.
-            reach = sum(size if size.ndim == 1 else length(size) for size in sizes.values())
-            slack = 2 * motions.residual * reach * scale + 1e-14 * length(center)
-        is_grown = self.kind.grown_by_padding
-        stretched = {
-            name: (size.T * motions.stretch + (0.0 if name in is_grown else slack)).T
-            for name, size in sizes.items()
-        }
-        for name, size in self.kind._grown(stretched, slack + motions.error).items():
-            fields[name][rows] = size
+    scale = motions.scale
+    fields["center"][rows] = center = transform_vectors(motions.linear, fields["center"][rows])
+    sizes = {name: values[rows] for name, values in fields.items() if name not in _NO_SIZES}
+    slack = 1e-15 * length(center)
+    if "axis" in fields:
+        fields["axis"][rows] = normalized(transform_vectors(motions.linear, fields["axis"][rows]))
+    if "rotation" in fields:
+        turned = matrix_products(motions.linear, fields["rotation"][rows]) / scale[:, None, None]
+        r = np.ascontiguousarray(turned.transpose(1, 2, 0))
+        # The nearest rotation, by Newton's method for the polar factor. Each step squares the error:
+        # 1e-4, then 1e-8, then below the rounding.
+        for _ in range(2):
+            r = 1.5 * r - 0.5 * np.einsum("ijn,jkn->ikn", np.einsum("ijn,kjn->ikn", r, r), r)
+        fields["rotation"][rows] = r.transpose(2, 0, 1)
+    if kind is not Sphere:
+        # What is perpendicular to an axis is not quite perpendicular to its image.
+        reach = sum(size if size.ndim == 1 else length(size) for size in sizes.values())
+        slack = 2 * motions.residual * reach * scale + 1e-14 * length(center)
+    is_grown = kind.grown_by_padding
+    stretched = {
+        name: (size.T * motions.stretch + (0.0 if name in is_grown else slack)).T
+        for name, size in sizes.items()
+    }
+    for name, size in kind._grown(stretched, slack + motions.error).items():
+        fields[name][rows] = size
 
 
 def matrix_products(first: Floats, second: Floats) -> Floats:
