@@ -43,7 +43,7 @@ class Mutant:
     Attributes
     ----------
     function : str
-        Module and function: `sweep/aabb.box_gaps`, with the class for methods.
+        Module and function: `sweep/closed_forms.box_gaps`, with the class for methods.
     change : str
         The smallest expressions that differ, `before -> after`, numbered if the function has several.
     lines : range

@@ -135,10 +135,7 @@ class COLLISION_BOUNDS_PG_custom_shape(PropertyGroup, _Dimensions):
         name="Shape",
         description="Kind of the shape",
         translation_context=CONTEXT,
-        items=(
-            ("box", "Box", "A box along the object's own axes", 0),
-            ("sphere", "Sphere", "A sphere", 1),
-        ),
+        items=(("box", "Box", "A box along the object's own axes", 0), ("sphere", "Sphere", "A sphere", 1)),
         **_OF_OBJECTS,
     )
 
@@ -170,12 +167,7 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup, _Dimensions):
         description="Parts of the object to fit bounds to",
         items=(
             ("object", "Object", "Fit bounds to the whole object", 0),
-            (
-                "loose_parts",
-                "Each Loose Part",
-                "Fit separate bounds to each connected part of the mesh",
-                1,
-            ),
+            ("loose_parts", "Each Loose Part", "Fit separate bounds to each connected part of the mesh", 1),
             (
                 "bones",
                 "Each Bone",

@@ -229,10 +229,7 @@ class ContactJob:
             fitted = yield from converted(motion.fitted(), lambda _: begun)
             bounds = replace(bounds, scanned_shapes=ScannedShapes(motion.shape, *fitted))
         scan = replace(
-            pairs.settings,
-            clearance=settings.clearance,
-            motion=settings.motion,
-            owners=motion.owners,
+            pairs.settings, clearance=settings.clearance, motion=settings.motion, owners=motion.owners
         )
         return PreparedScan(bounds, motion, scan, bool(subjects) or motion.may_have_late_instances)
 
@@ -241,6 +238,7 @@ class ContactJob:
         settings, depsgraph = self.settings, bpy.context.evaluated_depsgraph_get()
         scene = scene_by_uid(self.uid)
         found, skipped, _ = run_to_end(find_in_parts(scene, depsgraph, settings.selection))
+        # Windows would stand still twice as long if what was found were read in this step too.
         yield self._begun
         shapes, fit = self._shapes_of(found.representatives())
         with_triangles: Container[int] = range(len(found)) if settings.shape in SHAPES_OF_TRIANGLES else ()
