@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -137,6 +136,26 @@ class CurveKeys(NamedTuple):
     is_extrapolated: bool
 
 
+def _interpolation_table() -> Ints:
+    """Interpolation of keys in `core.curves` by the numbers that Blender gives it and its easing.
+
+    -1 for those that it does not know.
+    """
+    properties: Any = bpy.types.Keyframe.bl_rna.properties
+    kinds, easings = properties["interpolation"].enum_items, properties["easing"].enum_items
+    table = np.full([max(item.value for item in items) + 1 for items in (kinds, easings)], -1)
+    for kind in kinds:
+        table[kind.value] = _INTERPOLATIONS.get(kind.identifier, -1)
+        for easing in easings if kind.identifier in FAMILIES else ():
+            automatic = "EASE_OUT" if kind.identifier in _EASING_OUT else "EASE_IN"
+            mode = easing.identifier if easing.identifier in MODES else automatic
+            table[kind.value, easing.value] = EASED + EASING_CODES[kind.identifier, mode]
+    return table
+
+
+_INTERPOLATION_TABLE = _interpolation_table()
+
+
 def known_keys(curves: Sequence[bpy.types.FCurve], times: tuple[float, float]) -> list[CurveKeys | None]:
     """Read the keys of curves, and repeat them between `times` in frames where a curve is cyclic.
 
@@ -153,14 +172,15 @@ def known_keys(curves: Sequence[bpy.types.FCurve], times: tuple[float, float]) -
         items.foreach_get("co", points[0, span].reshape(-1))
         items.foreach_get("handle_left", points[1, span].reshape(-1))
         items.foreach_get("handle_right", points[2, span].reshape(-1))
-    table, curve_of = _interpolation_table(), np.repeat(np.arange(len(every)), np.diff(starts))
-    for eased in np.unique(curve_of[table[codes[0], 0] >= EASED]).tolist():
+    curve_of = np.repeat(np.arange(len(every)), np.diff(starts))
+    for eased in np.unique(curve_of[_INTERPOLATION_TABLE[codes[0], 0] >= EASED]).tolist():
         every[eased].foreach_get("easing", codes[1, spans[eased]])
         for column, name in enumerate(("back", "amplitude", "period")):
             values = np.empty(len(every[eased]), dtype=np.float32)
             every[eased].foreach_get(name, values)
             settings[spans[eased], column] = values
-    keys = Keys(points[0], points[1], points[2], table[codes[0], codes[1]], settings)
+    kinds = _INTERPOLATION_TABLE[codes[0], codes[1]]
+    keys = Keys(points[0], points[1], points[2], kinds, settings)
     is_known = np.diff(starts) > 0
     # Not a number compares as False. Interpolation is -1 where it is not known.
     is_read = (keys.interpolation >= 0) & (np.abs(points) <= _LARGEST).all(axis=(0, 2))
@@ -225,24 +245,6 @@ def _cycles(modifier: Any, side: str, wanted: float, change: float) -> tuple[int
     rise = change if mode == "REPEAT_OFFSET" else 0.0
     is_unknown = limit or mode not in ("REPEAT", "REPEAT_OFFSET") or rise != change
     return None if count and is_unknown else (count, rise)
-
-
-@lru_cache(maxsize=1)
-def _interpolation_table() -> Ints:
-    """Interpolation of keys in `core.curves` by the numbers that Blender gives it and its easing.
-
-    -1 for those that it does not know.
-    """
-    properties: Any = bpy.types.Keyframe.bl_rna.properties
-    kinds, easings = properties["interpolation"].enum_items, properties["easing"].enum_items
-    table = np.full([max(item.value for item in items) + 1 for items in (kinds, easings)], -1)
-    for kind in kinds:
-        table[kind.value] = _INTERPOLATIONS.get(kind.identifier, -1)
-        for easing in easings if kind.identifier in FAMILIES else ():
-            automatic = "EASE_OUT" if kind.identifier in _EASING_OUT else "EASE_IN"
-            mode = easing.identifier if easing.identifier in MODES else automatic
-            table[kind.value, easing.value] = EASED + EASING_CODES[kind.identifier, mode]
-    return table
 
 
 def joined_curves(curves: Sequence[CurveKeys]) -> Curves:
