@@ -15,7 +15,7 @@ Rooms, in reading order; each imports only from those above it:
 `shapes`         spheres, boxes, oriented boxes, capsules, cylinders, segments, triangles
 `broad_phase`    pairs of boxes that overlap, by a grid, by sorting, and by a hierarchy
 `fitting`        shapes fitted to points: spheres, boxes, capsules, cylinders, convex hulls
-`trees`          trees of spheres: building and traversal
+`trees`          trees of spheres, and how they are built
 `mesh`           triangle meshes, their hierarchy of bounds, and containment
 `compound`       meshes split into convex parts
 `distance`       two shapes at rest: separation, overlap, minimum translation, witness points

@@ -1,7 +1,7 @@
 """Sphere tree: a shape that follows a mesh closely and is tested quickly.
 
-The shape is the union of the spheres of its leaves. The nodes above them are for culling, and serve as
-coarser bounds: at every level each triangle lies wholly inside the sphere of its node (Hubbard 1996).
+The shape is the union of the spheres of its leaves. The nodes above them are coarser bounds: at every
+level each triangle lies wholly inside the sphere of its node (Hubbard 1996).
 """
 
 from __future__ import annotations

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.core.distance.dispatch import minimum_translation, overlaps, separation, witness_points
-from addon.core.distance.sphere import nearest_leaf_pairs, nearest_leaves, reach_and_core
+from addon.core.distance.sphere import nearest_leaf_pairs, nearest_leaves
 from addon.core.shapes import Aabb, Obb, Segment, Sphere, Triangle
 from addon.core.trees.builder import sphere_tree_from_triangles
 from addon.core.trees.sphere_tree import SphereTree
-from tests.core import exact, meshes
-from tests.core.compound.meshes_with_notches import random_solid
+from tests.core import meshes
 from tests.tiers import times
 
 COUNT = 120
@@ -222,62 +219,3 @@ def test_queries_accept_tree_first_or_second(kind):
     np.testing.assert_array_equal(overlaps(shape, tree), overlaps(tree, shape))
     np.testing.assert_array_equal(witness_points(shape, tree).on_b, witness_points(tree, shape).on_a)
     np.testing.assert_array_equal(minimum_translation(shape, tree), -minimum_translation(tree, shape))
-
-
-# --- radii that bound the leaves below a node ------------------------------------------------------------
-
-
-def leaves_below(tree: SphereTree, node: int) -> list[int]:
-    """List the leaves below a node, or the node if it is a leaf."""
-    if tree.children[node, 0] < 0:
-        return [node]
-    return [leaf for child in tree.children[node] for leaf in leaves_below(tree, child)]
-
-
-def check_nested_radii(tree: SphereTree) -> None:
-    """Check in exact arithmetic the radii around and inside of the leaves below."""
-    reach, core = (radii[0] for radii in reach_and_core(tree))
-    for node in range(len(tree.children)):
-        center = exact.vector(tree.center[node])
-        is_core_enclosed = False
-        for leaf in leaves_below(tree, node):
-            offset = exact.subtract(exact.vector(tree.center[leaf]), center)
-            squared, radius = exact.dot(offset, offset), Fraction(float(tree.radius[leaf]))
-            slack = Fraction(float(reach[node])) - radius
-            assert slack >= 0
-            assert squared <= slack * slack
-            distance = exact.square_root(squared)
-            is_core_enclosed |= distance + float(core[node]) <= float(radius) * (1 + 1e-14) + 1e-14 * distance
-        assert is_core_enclosed
-
-
-NESTED = {
-    "torus": meshes.torus(),
-    "dense ball with limbs": meshes.ball_with_limbs(),
-    "far from the origin": meshes.torus() + 1e6,
-    "tiny": meshes.torus() * 1e-150,
-    "slivers": meshes.triangle_soup(200) * [1, 1e-7, 1],
-    **{f"solid {seed}": random_solid(np.random.default_rng(seed)) for seed in range(4)},
-}
-
-
-@pytest.mark.parametrize("name", NESTED)
-def test_reach_encloses_all_leaves_below_and_one_leaf_encloses_core(name):
-    check_nested_radii(sphere_tree_from_triangles(NESTED[name], 5))
-
-
-def test_sphere_of_parent_may_be_smaller_than_its_reach():
-    # The sphere of half a square is as wide as its diagonal, and bulges out over the long sides.
-    tree = sphere_tree_from_triangles(meshes.plate(), 6)
-    inner = np.flatnonzero(tree.children[:, 0] >= 0)
-    reach = reach_and_core(tree)[0][0]
-    assert (reach[inner] > tree.radius[inner] * 1.001).any()
-    assert (reach >= tree.radius * (1 - 1e-15)).all()
-
-
-def test_radii_of_a_root_with_two_leaves():
-    tree = SphereTree([[0, 0, 0], [-2, 0, 0], [2, 0, 0]], [3, 1, 1.5], [[1, 2], [-1, -1], [-1, -1]])
-    reach, core = reach_and_core(tree)
-    # The farther leaf extends to 2 + 1.5. The center is outside of the nearer one by 2 - 1.5.
-    assert reach[0, 0] == pytest.approx(3.5, rel=1e-14)
-    assert core[0, 0] == pytest.approx(-0.5, rel=1e-14)
