@@ -158,10 +158,13 @@ class PairMethods(NamedTuple):
 
 
 def _methods(module: ModuleType, pair: str) -> PairMethods:
-    """Find the functions of a module by the names of a pair, such as `separation_sphere_aabb`."""
-    return PairMethods(
-        *(getattr(module, f"{query}_{pair}") for query in ("separation", "overlaps", "witness_points"))
-    )
+    """Find the functions of a module by the names of a pair, such as `separation_sphere_aabb`.
+
+    Without a function for overlaps, the sign of the separation decides.
+    """
+    separation, witness = (getattr(module, f"{query}_{pair}") for query in ("separation", "witness_points"))
+    by_sign = lambda a, b: separation(a, b) <= 0  # noqa: E731
+    return PairMethods(separation, getattr(module, f"overlaps_{pair}", by_sign), witness)
 
 
 PAIRS: dict[tuple[type, type], PairMethods] = {

@@ -17,7 +17,7 @@ import numpy as np
 from ..mesh.meshes import Meshes, chunks_by_vertices, moving_nodes
 from ..mesh.node_pool import MovingNodes
 from ..mesh.points_inside import are_inside
-from ..numeric.arrays import Bools, Floats, Ints, length
+from ..numeric.arrays import Floats, Ints, length
 from .crossings import crossing_margins
 from .mesh_mesh import closest_on_any_side, closest_points_of_nodes, closest_triangles
 from .separating_axis import WitnessPoints
@@ -45,11 +45,6 @@ def separation_meshes(a: Meshes, b: Meshes) -> Floats:
         inside = apart[are_inside(first[apart], second[apart])]
         result[inside] *= -1
     return (result - first.margin - second.margin).reshape(batch)
-
-
-def overlaps_meshes(a: Meshes, b: Meshes) -> Bools:
-    """Decide which meshes (...) overlap."""
-    return np.asarray(separation_meshes(a, b) <= 0)
 
 
 def witness_points_meshes(a: Meshes, b: Meshes) -> WitnessPoints:

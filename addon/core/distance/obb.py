@@ -297,11 +297,6 @@ def separation_capsule_shape(a: Capsule, b: Rounded) -> Floats:
     return separation_obb_obb(first, second) - (reach + more)
 
 
-def overlaps_capsule_shape(a: Capsule, b: Rounded) -> Bools:
-    """Compare the separation with 0, (...) bool."""
-    return np.asarray(separation_capsule_shape(a, b) <= 0)
-
-
 def witness_points_capsule_shape(a: Capsule, b: Rounded) -> WitnessPoints:
     """Closest points of the boxes within the shapes, moved out to the surfaces.
 

@@ -224,9 +224,9 @@ def time_of_impact_sphere_aabb(a_start: Sphere, a_end: Sphere, b_start: Aabb, b_
     b_start, b_end : Aabb, batch (n,). The box at times 0 and 1.
     Returns time : (n,) float64. NaN for never.
     """
-    return gap_entry_time(
-        point_gaps(a_start.center, b_start), point_gaps(a_end.center, b_end), a_start.radius, a_end.radius
-    )
+    centers = (Aabb.unchecked(each.center, each.center) for each in (a_start, a_end))
+    g0, g1 = map(box_gaps, centers, (b_start, b_end))
+    return gap_entry_time(g0, g1, a_start.radius, a_end.radius)
 
 
 def time_within_clearance_aabb_aabb(
@@ -300,11 +300,6 @@ def _first_minimum(time: Floats, candidates: Callable[..., Floats], *motion: Any
 def box_gaps(a: Aabb, b: Aabb) -> Floats:
     """Signed gaps (6, ...) between the faces of two boxes."""
     return np.moveaxis(np.concatenate([a.min - b.max, b.min - a.max], axis=-1), -1, 0)
-
-
-def point_gaps(points: Floats, box: Aabb) -> Floats:
-    """Signed gaps (6, ...) between points (..., 3) and the faces of boxes."""
-    return np.moveaxis(np.concatenate([points - box.max, box.min - points], axis=-1), -1, 0)
 
 
 def gap_entry_time(g0: Floats, g1: Floats, r0: Floats, r1: Floats) -> Floats:
