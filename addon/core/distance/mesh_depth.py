@@ -160,9 +160,7 @@ def _vertices_inside(a: Meshes, b: Meshes, least: Floats) -> _Vertices:
     result.most[:] = _largest_depths(b, result.row, result.local)
     result = result.take(np.flatnonzero(result.most > least[result.row]))
     result = result.take(np.flatnonzero(are_points_inside(b, result.row, result.local)))
-    result.most[:] = _largest_distances(b, result)
-    order = np.lexsort((-result.most, result.row))
-    return result.take(order[(result.most > least[result.row])[order]])
+    return result.take(np.lexsort((-result.most, result.row)))
 
 
 def _vertices_within_boxes(a: Meshes, b: Meshes) -> _Vertices:
@@ -207,21 +205,6 @@ def _largest_depths(meshes: Meshes, row: Ints, points: Floats) -> Floats:
             squared = _squared_distances(points[chunk], vertices).min(axis=1)
             most[chunk] = np.minimum(most[chunk], np.sqrt(np.maximum(squared, 0.0)))
     return np.asarray(most * meshes.stretches[1][row])
-
-
-def _largest_distances(meshes: Meshes, vertices: _Vertices) -> Floats:
-    """Bound the distances (n,) of vertices (n,) from the surfaces of meshes."""
-    result, local = vertices.most.copy(), vertices.local
-    stretch = meshes.stretches[1][vertices.row]
-    kinds, which = distinct_objects(meshes.nodes[vertices.row])
-    for number, kind in enumerate(kinds):
-        of_kind, spheres = np.flatnonzero(which == number), kind.spheres
-        for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(spheres.center) // _DISTANCES_AT_ONCE):
-            # Each cluster is within its sphere.
-            apart = np.sqrt(np.maximum(_squared_distances(local[chunk], spheres.center), 0.0))
-            within = (apart + spheres.radius).min(axis=1) * stretch[chunk] * (1 + _MORE_REACH)
-            result[chunk] = np.minimum(result[chunk], within)
-    return result
 
 
 def _distances(meshes: Meshes, vertices: _Vertices) -> tuple[Floats, Floats, Ints]:
