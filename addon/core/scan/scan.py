@@ -174,7 +174,8 @@ def scan_contacts(
             raise InvalidShapeError(f"{name}: a function is needed, not {type(function).__name__}")
     scan = SectionScan(motion, frames, ScanSettings() if settings is None else settings, stops, drops)
     count = scan.frame_count
-    records = yield from scan.scan(sections_of(count) if scan.is_divisible else [Section(0, count - 1)])
+    is_cut = scan.is_divisible and count > SECTION_INTERVALS + 1
+    records = yield from scan.scan(sections_of(count) if is_cut else [Section(0, count - 1)])
     assert scan.plan is not None
     return report_of(scan.plan, records, scan.stopped_at)
 
