@@ -68,13 +68,12 @@ _BONE = r"pose\.bones" + _NAME
 
 
 TRANSFORM = re.compile(
-    f"(?!(?:{_BONE}.*|{_NAME}|(?:color|display_|lock_|hide_render|hide_select|pass_index).*"
-    "|show_(?!instancer).*)$).*",
+    f"(?!{_BONE}|{_NAME}$|color|display_|lock_|hide_render|hide_select|pass_index|show_(?!instancer)).*",
     re.DOTALL,
 )
 """All of an object but what neither its matrix nor its visibility depends on. Bones do not move it."""
 BONE_TRANSFORMS = re.compile(
-    rf"{_BONE}\.(?!(?:bbone_|color|custom_shape|hide|ik_|lock_|select|use_custom).*$).*", re.DOTALL
+    rf"{_BONE}\.(?!bbone_|color|custom_shape|hide|ik_|lock_|select|use_custom).*", re.DOTALL
 )
 """All of bones but what their matrices do not depend on without constraints and segments."""
 BONE_CONSTRAINTS = re.compile(rf"{_BONE}\.constraints\[.*", re.DOTALL)

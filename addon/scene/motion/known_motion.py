@@ -206,6 +206,7 @@ class KnownShapes:
             _, errors = fits.shapes_at(small, poses.matrices(np.zeros(len(small)), small))
             is_known[list(errors)] = False
         self._owner_of_part, self._fit_of_part = fits.owners, fits
+        # Boxes along the world's axes have no parts, and are fitted again.
         if not isinstance(fits, WorldBoxes):
             self._fit_of_part = fits.by_part()
         self.is_certain: Bools = is_known[fits.owners]

@@ -420,8 +420,9 @@ def _without_bounds(
             yield full_name, name, HIDDEN
         elif item.type in UNSUPPORTED_REASONS:
             yield full_name, name, UNSUPPORTED_REASONS[item.type]
-    for item in background_objects(depsgraph) if depsgraph.scene.background_set is not None else ():
-        yield full_name_of(item), name_of(item), IN_BACKGROUND
+    if depsgraph.scene.background_set is not None:
+        for item in background_objects(depsgraph):
+            yield full_name_of(item), name_of(item), IN_BACKGROUND
     for owner, name, kind in table.without_surface:
         yield owner, name, UNSUPPORTED_REASONS[kind]
     for item in scene.objects:
