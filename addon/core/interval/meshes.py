@@ -46,8 +46,10 @@ _HALVINGS = 4
 """Samples between two of which the least one has to be."""
 _SMOOTH = 0.125
 """Part of the path of both meshes by which they may be deeper than in the middle, if they do not move far."""
-_FAST, _SAMPLES_OF_FAST, _SAMPLES_OF_SLOW = 0.25, 9, 3
-"""Part of a pair's size that it moves while in contact, above which so many samples are taken first."""
+_FAST, _FAST_BALLS, _SAMPLES_OF_FAST, _SAMPLES_OF_SLOW = 0.25, 1.0, 9, 3
+"""Parts of a pair's size that it moves while in contact, of meshes and of balls, above which so many samples are
+taken first; and samples of what moves less.
+"""
 _RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3
 """Parts of a pair's size: of one sample, separations that are less by this need not be found, and of a pair
 those in other intervals than that of the least one.
@@ -122,6 +124,7 @@ def minimum_separation_of_meshes(
     for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(rows) else ():
         part = rows[chunk]
         found, time = _least_separations(moving.take(part), below[part])
+        found, time = _with_crossings(moving.take(part), found, time)
         is_less = ~moving.is_touching[part] | (found < cutoff[part])
         least[part[is_less]], least_time[part[is_less]] = found[is_less], time[is_less]
     return least, least_time
@@ -159,8 +162,9 @@ def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Fl
     duration, least_time = moving.end - moving.begin, moving.begin.copy()
     least = np.full(len(path), np.inf)
     # In the middle they are as near as at any time, but for half of the path; in smooth contact, for less.
-    have_depth = moving.is_touching & (moving.a.have_inside | moving.b.have_inside)
-    is_fast = have_depth & ~moving.are_balls & (moving.moves() * duration > _FAST * moving.size)
+    have_depth = moving.is_touching & (moving.are_balls | moving.a.have_inside | moving.b.have_inside)
+    far = np.where(moving.are_balls, _FAST_BALLS, _FAST) * moving.size
+    is_fast = have_depth & (moving.moves() * duration > far)
     reach = path * duration * np.where(moving.is_touching & ~is_fast, _SMOOTH, 0.5)
     best = moving.tangents_at((moving.begin + moving.end) / 2, cutoff + reach)
     # Where edges alone cross in the middle, a corner may be inside for a short time.
@@ -193,6 +197,24 @@ def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Fl
     around = Tangents(*(np.where(step > 0, (x, y), (y, x)) for x, y in columns))
     least[rows], least_time[rows] = minimum_by_tangents(moving, around)
     return least, least_time
+
+
+def _with_crossings(moving: _MovingPairs, least: Floats, time: Floats) -> tuple[Floats, Floats]:
+    """Replace the least separations (m,), and their times, of balls whose centers pass the other surface.
+
+    There a ball is as deep as its radius, for an instant.
+    """
+    rows = np.flatnonzero(moving.is_touching & moving.are_balls)
+    if not len(rows):
+        return least, time
+    near = moving.take(rows)
+    a, b = (each.two_sided() for each in moving_nodes((near.a, near.a_end), (near.b, near.b_end)))
+    crossing, _ = first_impacts_of_meshes(a, b, np.zeros(len(rows)), near.begin)
+    first, last = -(near.a.margin + near.b.margin), -(near.a_end.margin + near.b_end.margin)
+    depth = first + crossing * (last - first)
+    is_less = (crossing <= near.end) & (depth < least[rows])
+    least[rows[is_less]], time[rows[is_less]] = depth[is_less], crossing[is_less]
+    return least, time
 
 
 def _best_of_many(moving: _MovingPairs, middle: Tangents, count: int) -> Tangents:

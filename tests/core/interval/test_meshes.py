@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from addon.core import Sphere
 from addon.core.interval.dispatch import with_minimum_separation
 from addon.core.interval.meshes import interval_contacts_of_meshes
 from addon.core.interval.pair_motion import IntervalContacts, PairMotion
 from addon.core.mesh.mesh_bvh import MeshBvh
 from addon.core.mesh.meshes import Meshes
+from addon.core.shapes.primitives import closest_on_triangle, triangles_from_corners
 from tests.core import scenes
 from tests.core.distance.test_mesh_depth import brute_force as depth_by_vertices
 from tests.core.mesh.solids import FAMILIES, Body, bodies_overlap, box, distances, octahedron, shell, straight
@@ -244,6 +246,36 @@ def test_depth_of_contacts_is_that_of_many_samples(names, speed):
         assert -found.least[row] >= max(depths) - 0.03 * size
         deepest = max(deepest, *depths)
     assert deepest > 0.02 * size
+
+
+@pytest.mark.parametrize(("turn", "speed"), [(0.3, 0.3), (0.0, 3.0)])
+@pytest.mark.parametrize("name", ["ball", "box", "pieces", "sheet"])
+def test_depth_of_balls_in_surfaces_is_that_of_many_samples(name, turn, speed):
+    body, rng, count = FAMILIES[name], np.random.default_rng(9), times(20, 8, full=80)
+    motion = random_motion(rng, count, 0.7)
+    for begin in (0, 2):
+        change = motion[begin + 1] - motion[begin]
+        change[:, :3, :3] *= turn
+        change[:, :3, 3] *= speed
+        motion[begin + 1] = motion[begin] + change
+    centers, radius = [each[:, :3, 3] for each in motion[:2]], rng.uniform(0.2, 1.2, count)
+    balls = [Meshes.balls(Sphere(center, radius)) for center in centers]
+    surfaces = Meshes(body.mesh, np.stack(motion[2:]), is_solid=False)
+    pairs = PairMotion(*balls, surfaces[0], surfaces[1])
+    contacts = interval_contacts_of_meshes(pairs, 0.0, np.zeros(count))
+    rows = np.flatnonzero(~np.isnan(contacts.enter))
+    found = with_minimum_separation(pairs, contacts, rows, np.full(count, np.inf), np.arange(count))
+    for row in rows:
+        moments = np.append(np.linspace(contacts.enter[row], contacts.leave[row], 65), found.least_time[row])
+        corners = body.posed(straight(motion[2][row], motion[3][row], moments))
+        points = centers[0][row] + (centers[1] - centers[0])[row] * moments[:, None]
+        gaps = [
+            np.linalg.norm(closest_on_triangle(point, triangles_from_corners(each)) - point, axis=-1).min()
+            for point, each in zip(points, corners, strict=True)
+        ]
+        assert found.least[row] + radius[row] == pytest.approx(gaps[-1], abs=1e-9)
+        assert found.least[row] + radius[row] <= min(gaps) + 0.01 * min(radius[row], body.reach)
+    assert len(rows) > count // 4
 
 
 # --- known times -----------------------------------------------------------------------------------------
