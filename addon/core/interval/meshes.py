@@ -47,8 +47,8 @@ _HALVINGS = 4
 _SMOOTH = 0.125
 """Part of the path of both meshes by which they may be deeper than in the middle, if they do not move far."""
 _FAST, _FAST_BALLS, _SAMPLES_OF_FAST, _SAMPLES_OF_SLOW = 0.25, 1.0, 9, 3
-"""Parts of a pair's size that it moves while in contact, of meshes and of balls, above which so many samples are
-taken first; and samples of what moves less.
+"""Parts of the size of a pair, and of one with a ball, by which it moves in contact, above which so many
+samples are taken first; and how many of what moves less.
 """
 _RESOLUTION, _RESOLUTION_OF_GAPS = 2e-3, 5e-3
 """Parts of a pair's size: of one sample, separations that are less by this need not be found, and of a pair
@@ -158,31 +158,12 @@ def _largest_depths(inner: Aabb, outer: Aabb) -> Floats:
 
 def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:
     """Search the least separations (m,) below a cutoff (m,), and their times (m,); infinite for none."""
-    path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
-    duration, least_time = moving.end - moving.begin, moving.begin.copy()
-    least = np.full(len(path), np.inf)
-    # In the middle they are as near as at any time, but for half of the path; in smooth contact, for less.
-    have_depth = moving.is_touching & (moving.are_balls | moving.a.have_inside | moving.b.have_inside)
-    far = np.where(moving.are_balls, _FAST_BALLS, _FAST) * moving.size
-    is_fast = have_depth & (moving.moves() * duration > far)
-    reach = path * duration * np.where(moving.is_touching & ~is_fast, _SMOOTH, 0.5)
-    best = moving.tangents_at((moving.begin + moving.end) / 2, cutoff + reach)
-    # Where edges alone cross in the middle, a corner may be inside for a short time.
-    are_many = is_fast | (have_depth & (best.slope == 0))
-    samples = np.where(are_many, _SAMPLES_OF_FAST, np.where(have_depth, _SAMPLES_OF_SLOW, 1))
-    for count in (_SAMPLES_OF_SLOW, _SAMPLES_OF_FAST):
-        many = np.flatnonzero((samples == count) & (is_fast | (best.value < np.inf)))
-        if len(many):
-            best.assign(many, _best_of_many(moving.take(many), best.take(many), count))
-    # As far as the slope there shows, they come nearer than the cutoff.
-    rows = np.flatnonzero(
-        best.value - np.where(is_fast, np.inf, _FALL * np.abs(best.slope) * duration) < cutoff
-    )
-    rows = rows[best.value[rows] < np.inf]
+    least, least_time = np.full(len(cutoff), np.inf), moving.begin.copy()
+    best, step = _least_samples(moving, cutoff)
+    rows = np.flatnonzero(best.value < np.inf)
     if not len(rows):
         return least, least_time
-    moving, best = moving.take(rows), best.take(rows)
-    step = duration[rows] / np.maximum(samples[rows] - 1, 2)
+    moving, best, step = moving.take(rows), best.take(rows), step[rows]
     step = np.where(best.slope > 0, -step, step)
     nearer = moving.tangents_at(np.clip(best.time + step, moving.begin, moving.end))
     for _ in range(_HALVINGS):
@@ -197,6 +178,32 @@ def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Fl
     around = Tangents(*(np.where(step > 0, (x, y), (y, x)) for x, y in columns))
     least[rows], least_time[rows] = minimum_by_tangents(moving, around)
     return least, least_time
+
+
+def _least_samples(moving: _MovingPairs, cutoff: Floats) -> tuple[Tangents, Floats]:
+    """Find the least of a few samples of pairs (m,), and the time (m,) between them.
+
+    Infinite for pairs that are below a cutoff (m,) nowhere, as far as the samples show.
+    """
+    path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
+    duration = moving.end - moving.begin
+    have_depth = moving.is_touching & (moving.are_balls | moving.a.have_inside | moving.b.have_inside)
+    far = np.where(moving.are_balls, _FAST_BALLS, _FAST) * moving.size
+    is_fast = have_depth & (moving.moves() * duration > far)
+    # In the middle they are as near as at any time, but for half of the path; in smooth contact, for less.
+    reach = path * duration * np.where(moving.is_touching & ~is_fast, _SMOOTH, 0.5)
+    best = moving.tangents_at((moving.begin + moving.end) / 2, cutoff + reach)
+    # Where edges alone cross in the middle, a corner may be inside for a short time.
+    are_many = is_fast | (have_depth & (best.slope == 0))
+    samples = np.where(are_many, _SAMPLES_OF_FAST, np.where(have_depth, _SAMPLES_OF_SLOW, 1))
+    for count in (_SAMPLES_OF_SLOW, _SAMPLES_OF_FAST):
+        many = np.flatnonzero((samples == count) & (is_fast | (best.value < np.inf)))
+        if len(many):
+            best.assign(many, _least_of_many(moving.take(many), best.take(many), count))
+    # As far as the slope there shows, they come nearer than the cutoff.
+    is_less = is_fast | (best.value - _FALL * np.abs(best.slope) * duration < cutoff)
+    best.value[~is_less] = np.inf
+    return best, duration / np.maximum(samples - 1, 2)
 
 
 def _with_crossings(moving: _MovingPairs, least: Floats, time: Floats) -> tuple[Floats, Floats]:
@@ -217,7 +224,7 @@ def _with_crossings(moving: _MovingPairs, least: Floats, time: Floats) -> tuple[
     return least, time
 
 
-def _best_of_many(moving: _MovingPairs, middle: Tangents, count: int) -> Tangents:
+def _least_of_many(moving: _MovingPairs, middle: Tangents, count: int) -> Tangents:
     """Find the least of an odd number of samples of pairs (m,), of which that in the middle is known."""
     best, times = middle.take(np.arange(len(middle.time))), np.linspace(moving.begin, moving.end, count)
     for time in np.delete(times, count // 2, axis=0):
