@@ -35,7 +35,7 @@ from .sphere import nearest_leaf_pairs, nearest_leaves
 from .sphere_mesh import nearest_triangles, overlaps_sphere_mesh
 
 Solid: TypeAlias = Shape | SphereTree | TriangleMesh | Meshes
-"""A shape, a sphere tree, an obstacle or a batch of meshes: everything that queries accept."""
+"""A shape, a sphere tree, a triangle mesh or a batch of meshes: everything that queries accept."""
 
 
 def separation(a: Solid, b: Solid) -> Floats:
@@ -163,7 +163,10 @@ def _methods(module: ModuleType, pair: str) -> PairMethods:
     Without a function for overlaps, the sign of the separation decides.
     """
     separation, witness = (getattr(module, f"{query}_{pair}") for query in ("separation", "witness_points"))
-    by_sign = lambda a, b: separation(a, b) <= 0  # noqa: E731
+
+    def by_sign(a: Any, b: Any) -> Bools:
+        return np.asarray(separation(a, b) <= 0)
+
     return PairMethods(separation, getattr(module, f"overlaps_{pair}", by_sign), witness)
 
 

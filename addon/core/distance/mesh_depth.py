@@ -42,7 +42,7 @@ class DeepestVertices(Table):
     """The deepest vertices of pairs of meshes (m,) that overlap.
 
     depth : (m,) float64. Their distances from the surfaces around them.
-    on_a, on_b : (m, 3) float64. The vertex, and the nearest point of the other surface; NaN for none.
+    on_a, on_b : (m, 3) float64. The vertex of either, and the nearest point of the other; NaN for none.
     nodes : (m, 2) int64. Nodes of triangles that they are on; -1 for none.
     """
 
@@ -59,7 +59,7 @@ class DeepestVertices(Table):
 
     @property
     def normal(self) -> Floats:
-        """Unit vectors (m, 3) along which the second meshes leave the first ones; NaN for none."""
+        """Unit vectors (m, 3) along which the second meshes leave the first ones; +X for none."""
         return normalized(self.on_a - self.on_b)
 
 
