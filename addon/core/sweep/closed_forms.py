@@ -106,7 +106,7 @@ def closest_time_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, 
     times = np.stack([np.zeros_like(minimum), minimum, np.ones_like(minimum)])
     centers = p * (1 - times)[..., None] + end * times[..., None]
     separations = length(centers) - (r * (1 - times) + r_end * times)
-    return np.take_along_axis(times, separations.argmin(axis=0)[None], axis=0)[0]
+    return np.asarray(np.take_along_axis(times, separations.argmin(axis=0)[None], axis=0)[0])
 
 
 def relative_motion(
@@ -276,7 +276,7 @@ def _least_of_candidates(g0: Floats, g1: Floats) -> Floats:
     separations = np.where(largest > 0, np.sqrt((positive * positive).sum(axis=0)), largest)
     # Of times at which it is equal, the first, whatever they were rounded to.
     first = (separations <= separations.min(axis=0) + SUM_ROUNDING).argmax(axis=0)
-    return np.take_along_axis(times, first[None], axis=0)[0]
+    return np.asarray(np.take_along_axis(times, first[None], axis=0)[0])
 
 
 def box_gaps(a: Aabb, b: Aabb) -> Floats:
