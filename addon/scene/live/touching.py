@@ -105,7 +105,7 @@ def touching_meshes(owned: OwnedShapes, pair_filter: PairFilter) -> Iterator[Tou
 _DIRECTIONS = geodesic_directions(6).vectors
 """Directions (362, 3) that are tried for subjects of several parts: neighbors are about 10 degrees apart."""
 _DIRECTIONS_OF_MESHES = geodesic_directions(2).vectors
-"""Directions (42, 3) that are tried for meshes, besides that out of the deepest place."""
+"""Directions (42, 3) that are tried for meshes, and that out of the deepest place."""
 _ROUNDING = 2e-6
 """Part of the coordinates by which a translation is longer: Blender stores matrices in single precision."""
 
