@@ -15,9 +15,9 @@ from ...core.numeric.arrays import Bools, Floats, Ints, chunks_by_cost
 from ...formats.document.model import TimeSettings
 from ..settings import DrawnShape, FitSettings
 
-TRIANGLES_AT_ONCE = 1 << 13
-"""Triangles of pairs of meshes that are tested at once: about 30 ms, and more for larger meshes."""
-_SECONDS = 0.03
+TRIANGLES_AT_ONCE = 1 << 15
+"""Triangles of pairs of meshes that are tested at once: about 50 ms, and more for larger meshes."""
+_SECONDS = 0.02
 """Time after which no more meshes are tested for the color of their bounds."""
 
 

@@ -38,7 +38,7 @@ class TouchingPairs(NamedTuple):
     pairs : (m, 2) int64. Indices of subjects.
     depths : (m,) float64. In world space; 0 if they only touch. Of bounds, the length of the smallest
         translation that separates them; of meshes as in a scan, NaN where neither is closed.
-    overlaps : (m,) str. Kinds of the overlaps of meshes; empty for bounds, and for custom spheres.
+    overlaps : (m,) str. Kinds of the overlaps of meshes without a depth; empty for all that have one.
     untested : Number of pairs of meshes that are near, and have not been tested yet.
     seconds : Time that the search has taken, if it was measured.
     """
@@ -90,7 +90,8 @@ def touching_meshes(owned: OwnedShapes, pair_filter: PairFilter) -> Iterator[Tou
         a, b = meshes[pairs[:, 0]], meshes[pairs[:, 1]]
         depths = -separations_by_depth(a, b, np.zeros(len(pairs)))
         are_balls = a.are_balls | b.are_balls
-        overlap = np.where(are_balls, "", np.array(OVERLAPS)[overlap_kinds(a, b, depths)])
+        overlap, flat = np.full(len(pairs), "", dtype="U7"), np.flatnonzero((depths <= 0) & ~are_balls)
+        overlap[flat] = np.array(OVERLAPS)[overlap_kinds(a[flat], b[flat], depths[flat])]
         depths = np.where(are_balls | a.have_inside | b.have_inside, np.maximum(depths, 0.0), np.nan)
         depths = np.append(found.depths, depths)
         order = np.argsort(-np.nan_to_num(depths), kind="stable")
