@@ -21,7 +21,7 @@ from ...core.numeric.arguments import as_whole_number, require_type
 from ..rounding import json_number, to_lists
 from ..spaces import Space
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
-from ..validation.validate import load_document, require_document, schema_version
+from ..validation.validate import load_document, require_document
 from ..wording import single_line
 from .contacts import ContactReader, ContactWriter
 from .model import (
@@ -99,6 +99,7 @@ _EXTRAS: dict[str, tuple[str, Callable[[Any], Any], Callable[[Any, Collection[st
 
 FORMAT = "collision-bounds"
 SCHEMA_ID = "urn:collision-bounds:document:1"
+VERSION = "1.5.0"
 DEFAULT_DECIMALS = 6
 LEAST_DECIMALS, MOST_DECIMALS = 3, 9
 
@@ -156,7 +157,7 @@ def make_document(
     return {
         "$schema": SCHEMA_ID,
         "format": FORMAT,
-        "version": schema_version(),
+        "version": VERSION,
         "generator": {
             "name": origin.generator,
             "version": origin.generator_version,
