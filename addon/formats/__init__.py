@@ -2,9 +2,8 @@
 
 In reading order:
 
-- `spaces`: axes, handedness and units of engines
+- `spaces`: axes, handedness and units of engines; outward rounding
 - `shape_members`: shapes of documents as shapes of the math
-- `rounding`: outward rounding
 - `contact_extents`: depths and gaps of contacts of a document
 - `validation`: whether a document is correct
 - `document`: contents, writer and reader of the JSON document

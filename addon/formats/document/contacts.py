@@ -16,8 +16,7 @@ from ...core import ContactReport
 from ...core.numeric.arrays import Floats, Ints
 from ...core.scan.report import Clearances, Contacts, Intervals, NearMisses, PairContacts
 from ..contact_extents import EXTENTS, extent, signed_depth
-from ..rounding import json_number, rounded_down, rounded_up, to_lists
-from ..spaces import Space
+from ..spaces import Space, json_number, rounded_down, rounded_up, to_lists
 from .json_writer import Column, object_values, present
 from .model import ScannedContacts, TimeSettings
 

@@ -18,8 +18,7 @@ from typing import Any
 
 from ...core.messages import message
 from ...core.numeric.arguments import as_whole_number, require_type
-from ..rounding import json_number, to_lists
-from ..spaces import Space
+from ..spaces import Space, json_number, to_lists
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document
 from ..wording import single_line

@@ -25,17 +25,20 @@ import numpy as np
 from ...core import Aabb, Obb, Shape
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, length, transform_vectors
 from ...core.shapes import concatenated, where_shapes
-from ..rounding import (
+from ..shape_members import MEMBERS, SHAPE_TYPES, TRACK_MEMBERS, TRACK_SHAPES, read_column, read_track_shapes
+from ..spaces import (
+    Space,
     json_number,
+    matrix_from_quaternion,
+    quaternion_from_matrix,
     rounded_around_center,
     rounded_down,
     rounded_hulls,
     rounded_obb,
     rounded_up,
+    space_for,
     to_lists,
 )
-from ..shape_members import MEMBERS, SHAPE_TYPES, TRACK_MEMBERS, TRACK_SHAPES, read_column, read_track_shapes
-from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix, space_for
 from .contacts import UNIT_DECIMALS
 from .json_writer import Column, Members, object_values, present
 from .model import (
