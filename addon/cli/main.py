@@ -98,7 +98,7 @@ def write_result(
         table = formats.bounds_table(document, result.linear_only)
     else:
         chosen, table = formats.ExportOptions(table="contacts"), [result.contacts_table(document)]
-    text = () if options.output is None else formats.file_text(document, options.format, chosen)
+    text = () if options.output is None else options.format.parts(document, chosen)
     part_count = len(document["objects"]) + len(document["tracks"])
     write_output(text, itertools.chain(table, more), options, out, progress, part_count)
     return comparison
