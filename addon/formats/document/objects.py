@@ -302,7 +302,7 @@ def rounded_fields(shapes: Any, decimals: int) -> dict[str, Column]:
     """
     directions: dict[str, Floats] = {}
     if isinstance(shapes, Aabb):
-        outer: Any = Aabb(rounded_down(shapes.min, decimals), rounded_up(shapes.max, decimals))
+        outer: Any = Aabb.unchecked(rounded_down(shapes.min, decimals), rounded_up(shapes.max, decimals))
     elif isinstance(shapes, Obb):
         # Boxes grow by the angle that rounding turns them, so a box that is read must be written with the
         # same rotation. After a single rounding, one or two of 100 quaternions still change.
