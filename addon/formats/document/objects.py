@@ -39,7 +39,6 @@ from ..spaces import (
     space_for,
     to_lists,
 )
-from .contacts import UNIT_DECIMALS
 from .json_writer import Column, Members, object_values, present
 from .model import (
     SHAPE_GROUPS,
@@ -178,6 +177,12 @@ def _turned_columns(
         turned[key] = ShapeColumn(rows, changed)
     return turned
 
+
+UNIT_DECIMALS = 6
+"""Decimals that directions, scale factors and frames keep at least, however lengths are rounded.
+
+A unit vector must keep its length, and a frame must stay comparable with an animation curve.
+"""
 
 # More than lengths have, so that a rounded unit quaternion still has unit length.
 _ROTATION_DECIMALS = 9

@@ -13,8 +13,7 @@ from itertools import chain
 from typing import Any
 
 from ..contact_extents import extent, signed_depth
-from ..document.conversion import read_skipped_pairs
-from ..document.model import SkippedPairs
+from ..document.model import SkippedPairs, read_skipped_pairs
 from ..document.objects import object_names
 from ..shape_members import MEMBERS, SHAPE_TYPES
 from ..spaces import json_number, rounded_down
