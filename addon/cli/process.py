@@ -268,11 +268,11 @@ class ProgressLine:
 
         done : from 0 to 1
         """
-        from ..formats.wording import format_duration
-
         now = self._clock()
         if self._stream is None or now < self._next_update:
             return
+        from ..formats.wording import format_duration
+
         self._next_update = now + _INTERVAL
         text = f"{done:4.0%}  {phase or f'frame {frame:g}'}"
         elapsed = now - self._started
