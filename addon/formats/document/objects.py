@@ -279,23 +279,20 @@ def _written_shapes(
                 values.append(object_values(in_space, len(of_parts)))
         elif key == "spheres":
             for tree, move in zip(shapes, moves, strict=True):
-                spheres = _written_fields(tree.spheres, move, space, decimals)
                 children = [[child for child in pair if child >= 0] for pair in tree.children.tolist()]
+                nodes = {"sphere": ShapeColumn(np.arange(len(children)), tree.spheres)}
+                of_nodes = np.broadcast_to(move, (len(children), 3))
+                spheres = _written_shapes(nodes, of_nodes, space, decimals)["sphere"].values
                 values.append(object_values({**spheres, "children": Column(children)}, len(children)))
         else:
-            written[key] = Column(_written_fields(shapes, moves, space, decimals), rows)
+            in_space = space.shape(shapes)
+            fields = {name: getattr(in_space, name) for name in in_space.field_shapes}
+            fields |= {name: fields[name] + moves for name in ("center", "min", "max") if name in fields}
+            rounded = rounded_fields(in_space.unchecked(*fields.values()), decimals)
+            written[key] = Column({MEMBERS[name]: column for name, column in rounded.items()}, rows)
             continue
         written[key] = Column(values, rows)
     return written
-
-
-def _written_fields(shapes: Any, offsets: Floats, space: Space, decimals: int) -> dict[str, Column]:
-    """Convert boxes, spheres, capsules or cylinders (n,), moved by `offsets` (n, 3) or (3,)."""
-    in_space = space.shape(shapes)
-    fields = {name: getattr(in_space, name) for name in in_space.field_shapes}
-    fields |= {name: fields[name] + offsets for name in ("center", "min", "max") if name in fields}
-    moved = in_space.unchecked(*fields.values())
-    return {MEMBERS[name]: column for name, column in rounded_fields(moved, decimals).items()}
 
 
 def rounded_fields(shapes: Any, decimals: int) -> dict[str, Column]:
