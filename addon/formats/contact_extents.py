@@ -17,7 +17,8 @@ def extent(entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def signed_depth(entry: Mapping[str, Any]) -> float:
-    """Return the depth of a contact or interval, or minus its gap; NaN if the interval has no details."""
+    """Return the depth of a contact or interval, or minus its gap; NaN if that is not known."""
     if "closest" in entry:
         return -float(entry["closest"]["gap"])
-    return float(entry["deepest"]["depth"]) if "deepest" in entry else math.nan
+    depth = entry["deepest"]["depth"] if "deepest" in entry else None
+    return math.nan if depth is None else float(depth)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from math import isnan
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,7 +38,9 @@ def fill_rows(settings: SceneSettings, result: Result) -> None:
     for index, contact in zip(order.tolist(), result.report.contacts.take(order), strict=True):
         row = settings.rows.add()
         row.index, row.a, row.b = index, names[contact.a], names[contact.b]
-        row.frame, row.value = contact.first.frame, contact.depth
+        # Open meshes have no depth.
+        row.frame, row.value = contact.first.frame, 0.0 if isnan(contact.depth) else contact.depth
+        row.overlap = contact.overlap or ""
         row.tunnelling, row.at_start = contact.first.tunnelling, contact.first.at_start
         comment = accepted[index] if accepted else None
         row.accepted, row.comment = comment is not None, comment or ""
@@ -67,7 +70,7 @@ def columns_of(result_id: str) -> SimpleNamespace:
     pairs = [(subjects[a], subjects[b]) for a, b in sides]
     names = [f"{a.name}\n{b.name}".casefold() for a, b in pairs]
     frame = np.concatenate([contacts.frame, near.frame])
-    gap = np.concatenate([-contacts.depth, near.gap])
+    gap = np.concatenate([-np.nan_to_num(contacts.depth), near.gap])
     is_near = np.arange(len(pairs)) >= len(contacts.a)
     # Near misses are neither at the start nor between frames only.
     at_start = np.pad(contacts.at_start, (0, len(near.a)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from bisect import bisect_right
 from collections.abc import Mapping
 from pathlib import Path
@@ -194,22 +195,30 @@ def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:
         "seconds": first["seconds"],
         "normal": first["normal"],
         "point": first["point"],
-        "depth": signed_depth(contact),
+        "depth": _known_depth(contact),
         "deepestFrame": extent(contact)["frame"],
         "speed": contact["intervals"][0].get("closingSpeed"),
         "intervals": [_interval(entry) for entry in contact["intervals"]],
         "labels": labels,
     }
+    if "overlap" in extent(contact):
+        row["overlap"] = extent(contact)["overlap"]
     same = ("a", "b", "shape", "motion", "obstacle", "clearance", "accepted")
     return {key: contact[key] for key in same if key in contact} | row
 
 
-def _interval(entry: Mapping[str, Any]) -> list[float]:
+def _known_depth(entry: Mapping[str, Any]) -> float | None:
+    """Return the depth of a contact or interval, minus its gap, or None if that is not known."""
+    depth = signed_depth(entry)
+    return None if math.isnan(depth) else depth
+
+
+def _interval(entry: Mapping[str, Any]) -> list[float | None]:
     """Return start and end, and the frame and depth of the deepest overlap if the document has it.
 
     Minus the gap is the depth of what only comes close.
     """
-    deepest = (extent(entry)["frame"], signed_depth(entry)) if "point" in entry else ()
+    deepest = (extent(entry)["frame"], _known_depth(entry)) if "point" in entry else ()
     return [entry["start"], entry["end"], *deepest]
 
 

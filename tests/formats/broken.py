@@ -160,6 +160,7 @@ FORM: dict[str, Change] = {
     "tunnelling as a number": put("contacts.0.first.tunnelling", 1),
     "negative uncertainty": put("contacts.0.first.uncertainty", -1e-9),
     "interval without an end": drop("contacts.0.intervals.1.end"),
+    "unknown kind of overlap": put("contacts.0.deepest.overlap", "near"),
     "negative gap": put("clearances.0.gap", -1),
     "skipped for no reason": put("skipped.0.reason", ""),
 }
@@ -458,6 +459,14 @@ MEANING: dict[str, tuple[Change, str]] = {
     "interval that is closer than the contact": (
         both(only_close, put("contacts.0.intervals.1.closest.gap", 0.01)),
         r"contacts\[0\].intervals\[1\].closest.gap: is less than that of the contact",
+    ),
+    "overlap of bounds": (
+        put("contacts.0.intervals.1.deepest.overlap", "crosses"),
+        r"contacts\[0\].intervals\[1\].deepest.overlap: only meshes can have that",
+    ),
+    "bounds without a depth": (
+        put("contacts.0.deepest.depth", None),
+        r"contacts\[0\].deepest.depth: is null, but only meshes can have none",
     ),
     "gap above the clearance": (
         both(only_close, put("contacts.0.intervals.1.closest.gap", 0.31)),

@@ -17,6 +17,7 @@ from addon.core import (
     ContactReport,
     FirstContact,
     Obb,
+    Overlap,
     Sphere,
 )
 from addon.core.numeric.arrays import rotation_matrix
@@ -104,6 +105,22 @@ def contact(a: int = 0, b: int = 1, *spans: tuple[float, float]) -> Contact:
         for k, (begin, _) in enumerate(spans)
     )
     return Contact(a, b, first, tuple(ContactInterval(*span) for span in spans), spans[0][0], 0.25, details)
+
+
+def contact_of_meshes(overlap: Overlap, depth: float) -> Contact:
+    """Return a contact of meshes, whose overlap is of a kind, and whose depth is NaN if they are open."""
+    made = contact()
+    details = tuple(
+        each._replace(depth=depth / (k + 1), overlap=overlap) for k, each in enumerate(made.details)
+    )
+    return replace(made, depth=depth, details=details, overlap=overlap)
+
+
+def document_of_meshes(overlap: Overlap, depth: float) -> dict[str, Any]:
+    """Return a document of a scan of meshes, with one contact."""
+    report = ContactReport(Contacts.of((contact_of_meshes(overlap, depth),)))
+    scanned = ScannedContacts(report, ["a", "b"], "mesh")
+    return document_of([bounds("a", "Ball"), bounds("b", "Wall")], space_for("blender", 1.0), scanned=scanned)
 
 
 def document(

@@ -41,7 +41,7 @@ def box_object(name: str, x: float = 0.0) -> dict[str, Any]:
 
 
 def contact(
-    a: str, b: str, start: float, *, end: float = 90.0, depth: float = 0.5, **more: Any
+    a: str, b: str, start: float, *, end: float = 90.0, depth: float | None = 0.5, **more: Any
 ) -> dict[str, Any]:
     """Return a contact of boxes with one interval, deepest at its end."""
     place = {"point": [0.0] * 3, "normal": [1.0, 0.0, 0.0]}

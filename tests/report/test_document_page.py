@@ -125,6 +125,23 @@ def test_contact_within_the_clearance_has_a_gap_and_no_negative_depth(open_page,
     assert page.locator("#separation").get_attribute("data-points").endswith(":0.25")
 
 
+def test_contact_of_open_meshes_has_a_kind_of_overlap_and_no_depth(open_page, tmp_path):
+    flat = contact("Crate", "Lid", 1, end=100, depth=None, shape="mesh")
+    inside = contact("Dot", "Crate", 2, end=90, depth=0.25, shape="mesh")
+    for found, kind in ((flat, "crosses"), (inside, "inside")):
+        for entry in (found, *found["intervals"]):
+            entry["deepest"]["overlap"] = kind
+    objects = [box_object("Crate", 5.0), box_object("Lid", 5.5), box_object("Dot", 4.0)]
+    page = open_page(write_document(tmp_path / "meshes.json", make_document(objects, [flat, inside])))
+    cells = page.locator("#contacts .tabulator-row .tabulator-cell[tabulator-field=depth]")
+    assert cells.all_inner_texts() == ["crosses", "0.25 inside"]
+    for row, sentence in enumerate(("surfaces cross", "one is inside the other")):
+        page.locator("#contacts .tabulator-row").nth(row).click()
+        settle(page)
+        details = page.locator("#details").inner_text()
+        assert f"{sentence} at frame" in details and ("Deepest" in details) == bool(row)
+
+
 def test_contacts_of_meshes_are_listed_as_such_and_the_view_draws_bounds(open_page, tmp_path):
     """Objects have no shape of that name: documents have no triangles."""
     contacts = [

@@ -12,6 +12,7 @@ Files, in reading order:
 - `crossings.py`: crossings of triangles that last while the corners move.
 - `meshes.py`: batches of meshes, with the sign of their separation.
 - `mesh_depth.py`: how deep meshes overlap.
+- `overlap_kinds.py`: whether meshes in contact cross, touch, or one is inside the other.
 
 May import `numeric`, `shapes`, `broad_phase`, `fitting`, `trees` and `mesh`.
 

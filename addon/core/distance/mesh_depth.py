@@ -13,6 +13,7 @@ from ..mesh.meshes import Meshes, moving_nodes
 from ..mesh.node_pool import distinct_objects
 from ..mesh.points_inside import are_points_inside, points_within
 from ..numeric.arrays import (
+    Bools,
     Floats,
     Ints,
     Table,
@@ -147,6 +148,73 @@ def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> tuple[Ints, Deepes
             of_mesh = triangle[index] if column else kind.triangle_of_vertex[inside.vertex[index]]
             nodes[of_kind, column] = kind.leaves[of_mesh]
     return rows, DeepestVertices(depth[rows], inside.points[place], on_surface[place], nodes)
+
+
+def are_middles_inside(a: Meshes, b: Meshes, least: Floats) -> Bools:
+    """Decide for which meshes (m,) the middle of an edge or a triangle of the first is inside the second.
+
+    The middle of the box around the first one counts too.
+
+    a, b : Meshes, (m,). In one space and unit.
+    least : (m,) float64. Distance from the surface of the second above which a point counts.
+    Returns are_inside : (m,) bool
+    """
+    result = np.zeros(len(least), dtype=bool)
+    row, points = _middles_near(a, b, np.flatnonzero(b.have_inside))
+    place, world, local = points_within(a, b, row, points)
+    if not len(place):
+        return result
+    found = _Vertices(row[place], place, world, local, np.zeros(len(place)))
+    found.most[:] = _largest_depths(b, found.row, found.local)
+    found = found.take(np.flatnonzero(found.most > least[found.row]))
+    found = found.take(np.flatnonzero(are_points_inside(b, found.row, found.local)))
+    result[found.row[_distances(b, found)[0] > least[found.row]]] = True
+    return result
+
+
+def are_vertices_within(a: Meshes, b: Meshes, slack: Floats) -> Bools:
+    """Decide for which meshes (m,) all vertices of the first are inside the second, or near its surface.
+
+    a, b : Meshes, (m,). In one space and unit.
+    slack : (m,) float64. Distance up to which a point is near a surface.
+    Returns are_within : (m,) bool
+    """
+    result = np.asarray(b.have_inside & (np.linalg.matrix_rank(b.matrix[:, :3, :3]) == 3))
+    rows = np.flatnonzero(result)
+    kinds, which = distinct_objects(a.nodes[rows])
+    if not len(rows):
+        return result
+    counts = np.array([each.vertex_count for each in kinds])
+    row, first = rows.repeat(counts[which]), (np.cumsum(counts) - counts)[which]
+    every = np.concatenate([each.points for each in kinds])[concatenated_ranges(first, counts[which])]
+    world = transform_points(a.matrix[row], every)
+    offset = (world - b.matrix[row, :3, 3])[..., None]
+    local = np.asarray(np.linalg.solve(b.matrix[row, :3, :3], offset)[..., 0], np.float64)
+    outside = np.flatnonzero(~are_points_inside(b, row, local))
+    row = row[outside]
+    vertices = _Vertices(row, outside, world[outside], local[outside], slack[row])
+    result[row[_distances(b, vertices)[0] > slack[row]]] = False
+    return result
+
+
+def _middles_near(a: Meshes, b: Meshes, rows: Ints) -> tuple[Ints, Floats]:
+    """Middles (n, 3) of the first meshes of pairs (r,), of triangles near the second ones, and their rows."""
+    kinds, which = distinct_objects(a.nodes[rows])
+    box, stretch = b.aabb(), a.stretches[1]
+    row, points = [rows], [np.array([each.box.mean(axis=0) for each in kinds]).reshape(-1, 3)[which]]
+    for number, kind in enumerate(kinds):
+        of_kind = rows[which == number]
+        center, radius = kind.spheres.triangle_center, kind.spheres.triangle_radius
+        for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(center) // _DISTANCES_AT_ONCE):
+            middle = transform_points(a.matrix[chunk, None], center)
+            reach = (stretch[chunk, None] * radius)[..., None]
+            is_near = (middle + reach >= box.min[chunk, None]) & (middle - reach <= box.max[chunk, None])
+            place, triangle = np.nonzero(is_near.all(axis=2))
+            corners = np.asarray(kind.vertices[kind.triangles[triangle]], dtype=np.float64)
+            edges = (corners + np.roll(corners, 1, axis=1)) / 2
+            points.append(np.concatenate([edges, corners.mean(axis=1, keepdims=True)], axis=1).reshape(-1, 3))
+            row.append(chunk[place].repeat(4))
+    return np.concatenate(row), np.concatenate(points)
 
 
 def _vertices_inside(a: Meshes, b: Meshes, least: Floats) -> _Vertices:

@@ -375,7 +375,7 @@ def closest_triangles(
     Returns distance : (m,) float64, >= 0. The limit where there is no smaller one.
     Returns nodes : (2, m) int64. Nodes of the triangles; -1 for none.
     """
-    search = _DistanceSearch(a, b, limit, slack)
+    search = DistanceSearch(a, b, limit, slack)
     rows = np.arange(len(limit)) if rows is None else rows
     if guess is not None:
         guessed = rows[guess[0, rows] >= 0]
@@ -409,7 +409,7 @@ def closest_points_of_nodes(a: MovingNodes, b: MovingNodes, rows: Ints, triangle
     return closest_points_triangle_triangle(*corners)
 
 
-class _DistanceSearch(SupportSearch):
+class DistanceSearch(SupportSearch):
     """Search for the closest triangles of meshes, at the start of their motion."""
 
     def __init__(self, a: MovingNodes, b: MovingNodes, limit: Floats, slack: Floats | None) -> None:

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..distance.dispatch import witness_points
+from ..distance.overlap_kinds import overlap_kinds
 from ..interval.pair_motion import PairMotion
+from ..mesh.meshes import Meshes
 from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
 from ..motion.steps import next_jumps
@@ -54,6 +56,8 @@ class ContactSpans(Table):
     velocity : (m, 3) float. Velocity of the second surface relative to the first, in lengths per frame; NaN
         where not known.
     direction : (m, 3) float. Unit normal from the first to the second shape at the least separation.
+    overlap : (m,) int. How meshes overlap there: an index of `OVERLAPS`; -1 for other shapes and gaps.
+    has_depth : (m,) bool. Whether the least separation is minus a depth, or a gap; not of open meshes.
     """
 
     keys: Ints
@@ -67,6 +71,8 @@ class ContactSpans(Table):
     normal: Floats
     velocity: Floats
     direction: Floats
+    overlap: Ints
+    has_depth: Bools
 
     @classmethod
     def found(cls, keys: Ints, enter: Floats, leave: Floats, **known: Floats | Ints) -> ContactSpans:
@@ -76,27 +82,30 @@ class ContactSpans(Table):
         """
         unknown: dict[str, Any] = {"motion": LINEAR, "least": np.inf}
         unknown |= dict.fromkeys(("least_time", "uncertainty"), np.nan)
-        filled = (np.full(keys.shape, column) for column in (unknown | known).values())
-        return cls(keys, enter, leave, *filled, *np.full((4, len(keys), 3), np.nan))
+        filled = [np.full(keys.shape, column) for column in (unknown | known).values()]
+        filled += [*np.full((4, len(keys), 3), np.nan), np.full(keys.shape, -1), np.full(keys.shape, True)]
+        return cls(keys, enter, leave, *filled)
 
-    def joined(self) -> tuple[ContactSpans, Ints, Ints]:
+    def joined(self) -> tuple[ContactSpans, Ints, Ints, Ints]:
         """Join spans of a pair that overlap or share an end, in order of keys, then time.
 
-        Also returns the rows (r,) from which these spans begin, and those of their least separations: of
-        equal ones, the earliest.
+        Also returns which of these (m,) each span is part of, the rows (r,) from which they begin, and those
+        of their least separations: of equal ones, the strongest kind of overlap, and the earliest of these.
         """
         order, begins, latest = span_runs(self.keys, self.enter, self.leave)
         run = np.empty(len(order), dtype=np.int64)
         run[order] = np.cumsum(begins) - 1
-        by_depth = np.lexsort((self.least_time, self.least, run))
+        by_depth = np.lexsort((self.least_time, -self.overlap, self.least, run))
         first, deepest = order[begins], by_depth[is_run_start(run[by_depth])]
         joined = self.take(first).replaced(
             leave=latest[np.append(begins, True)[1:]],
             least=self.least[deepest],
             least_time=self.least_time[deepest],
             direction=self.direction[deepest],
+            overlap=self.overlap[deepest],
+            has_depth=self.has_depth[deepest],
         )
-        return joined, first, deepest
+        return joined, run, first, deepest
 
 
 class PairRecords(Table):
@@ -226,6 +235,26 @@ class Descriptions:
         found.uncertainty[found.enter == self._first_time] = 0.0
         found.point[:], found.normal[:], found.velocity[:] = impact.point, impact.normal, velocity
 
+    def describe_least(self, rows: Ints, found: ContactSpans) -> None:
+        """Describe the least separations of contacts (m,) in pieces (m,) of these rows, in `found` (m,)."""
+        solved = self.pieces.take(rows)
+        a, b = solved.motion.at(solved.contacts.least_time)
+        found.direction[:], found.overlap[:] = witness_points(a, b).normal, self.overlaps(rows)
+        if isinstance(a, Meshes) and isinstance(b, Meshes):
+            found.has_depth[:] = (found.least > 0) | a.are_balls | b.are_balls | a.have_inside | b.have_inside
+
+    def overlaps(self, rows: Ints) -> Ints:
+        """Classify the overlaps (m,) of pieces of these rows at their least separations; -1 as in spans."""
+        solved, result = self.pieces.take(rows), np.full(len(rows), -1)
+        if not isinstance(solved.motion.a_start, Meshes):
+            return result
+        a, b = solved.motion.at(solved.contacts.least_time)
+        depth = -solved.contacts.least
+        if isinstance(a, Meshes) and isinstance(b, Meshes):
+            surfaces = np.flatnonzero((depth >= 0) & ~(a.are_balls | b.are_balls))
+            result[surfaces] = overlap_kinds(a[surfaces], b[surfaces], depth[surfaces])
+        return result
+
     def _uncertainty(self, linear: Pieces, sides: Ints, enter: Floats) -> Floats:
         """Frames (r,) by which contacts of pieces (r,) of assumed motion may be off, which begin at `enter`.
 
@@ -324,7 +353,12 @@ class PairCache:
         # Open contacts first: of those that begin together, the first one is described.
         count, known = len(self.open.keys), len(self.pairs.keys)
         spans = ContactSpans.concatenate([self.open, found.spans, continued])
-        joined, first, deepest = spans.joined()
+        joined, run, first, deepest = spans.joined()
+        # Where meshes have no depth, it is by the kind of their overlap that one is deeper.
+        flat = np.flatnonzero((joined.least == 0)[run[count : count + len(found.spans.keys)]])
+        if len(flat):
+            spans.overlap[count + flat] = found.overlaps(flat)
+            joined, run, first, deepest = spans.joined()
         yield 0.3
         new = np.flatnonzero(first >= count)
         for begin in range(0, len(new), _DESCRIBED_PER_CHUNK):
@@ -336,9 +370,9 @@ class PairCache:
         yield 0.7
         rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
         if len(rows):
-            at_least = found.pieces.take(deepest[rows] - count)
-            shapes = at_least.motion.at(at_least.contacts.least_time)
-            joined.direction[rows] = witness_points(*shapes).normal
+            described = joined.take(rows)
+            found.describe_least(deepest[rows] - count, described)
+            joined.assign(rows, described)
         yield 0.9
         if pairs:
             new_pairs = PairRecords.concatenate(pairs)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distance.overlap_kinds import OVERLAPS, Overlap
 from ..numeric.arrays import Bools, Floats, Ints, Table, concatenated_ranges, is_run_start
 from ..progress import ContactMotion
 from .pair_cache import ContactSpans, PairCache, PairRecords
@@ -51,9 +52,12 @@ class ContactDetails(NamedTuple):
         lengths per frame. None if it is not known: if the pair is in contact when the scan begins, or if the
         contact begins with a jump.
     deepest_frame, depth : float
-        Greatest depth within the interval, >= -clearance, and its frame.
+        Greatest depth within the interval, >= -clearance, and its frame. The depth of meshes without closed
+        components is NaN.
     direction : (3,) float
         Unit vector from a to b at that frame: b, moved along it by the depth, only touches a.
+    overlap : {"touches", "crosses", "inside"} or None
+        How meshes overlap at that frame: see `distance.overlap_kinds`. None for other shapes, and for a gap.
     """
 
     uncertainty: float
@@ -63,6 +67,7 @@ class ContactDetails(NamedTuple):
     deepest_frame: float
     depth: float
     direction: Floats
+    overlap: Overlap | None = None
 
     @property
     def closing_speed(self) -> float | None:
@@ -104,7 +109,8 @@ class FirstContact:
 class Contact:
     """A pair that touches: a and b are indices of subjects, `depth` is at `deepest_frame`, >= -clearance.
 
-    `details` has an entry for each interval, or none where they are not known, as in older documents.
+    That, and how meshes overlap there, is as in `ContactDetails`. `details` has an entry for each interval,
+    or none where they are not known, as in older documents.
     """
 
     a: int
@@ -114,6 +120,7 @@ class Contact:
     deepest_frame: float
     depth: float
     details: tuple[ContactDetails, ...] = ()
+    overlap: Overlap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +134,7 @@ class Clearance:
 
 
 class PairContacts(Table):
-    """Contacts (n,) but for their intervals; see `Contact` and `FirstContact`."""
+    """Contacts (n,) but for their intervals; see `Contact` and `FirstContact`. No text for no overlap."""
 
     a: Ints
     b: Ints
@@ -140,10 +147,14 @@ class PairContacts(Table):
     motion: NDArray[np.str_]
     deepest_frame: Floats
     depth: Floats
+    overlap: NDArray[np.str_]
 
 
 class Intervals(Table):
-    """Intervals (k,) in contact; see `ContactInterval` and `ContactDetails`. NaN for what is not known."""
+    """Intervals (k,) in contact; see `ContactInterval` and `ContactDetails`.
+
+    NaN for what is not known, and no text for no overlap.
+    """
 
     start: Floats
     end: Floats
@@ -154,6 +165,7 @@ class Intervals(Table):
     deepest_frame: Floats
     depth: Floats
     direction: Floats
+    overlap: NDArray[np.str_]
 
     @property
     def has_details(self) -> Bools:
@@ -226,8 +238,8 @@ class Contacts(_Views[Contact]):
     @classmethod
     def of(cls, contacts: Sequence[Contact]) -> Contacts:
         """Collect the tables of contacts."""
-        pairs = [(c.a, c.b, *_first_values(c.first), c.deepest_frame, c.depth) for c in contacts]
-        unknown = (math.nan, *(np.full(3, math.nan),) * 3, math.nan, math.nan, np.full(3, math.nan))
+        pairs = [(c.a, c.b, *_first_values(c.first), c.deepest_frame, c.depth, c.overlap) for c in contacts]
+        unknown = (math.nan, *(np.full(3, math.nan),) * 3, math.nan, math.nan, np.full(3, math.nan), None)
         spans = [
             (*span, *(unknown if details is None else details))
             for contact in contacts
@@ -274,16 +286,18 @@ class Contacts(_Views[Contact]):
                 spans.deepest_frame.tolist(),
                 spans.depth.tolist(),
                 spans.direction,
+                (text or None for text in spans.overlap.tolist()),
             )
         )
         columns = (column if column.ndim > 1 else column.tolist() for column in self.pairs)
-        a, b, *first, deepest_frame, depth = columns
+        a, b, *first, deepest_frame, depth, overlap = columns
         has_details, ends = spans.has_details.tolist(), np.cumsum(self.counts).tolist()
         ranges = map(range, [0, *ends], ends)
-        rows = zip(a, b, map(FirstContact, *first), ranges, deepest_frame, depth, strict=True)
-        for one, other, begin, span, frame, deepest in rows:
+        rows = zip(a, b, map(FirstContact, *first), ranges, deepest_frame, depth, overlap, strict=True)
+        for one, other, begin, span, frame, deep, kind in rows:
             known = tuple(details[row] for row in span if has_details[row])
-            yield Contact(one, other, begin, tuple(intervals[row] for row in span), frame, deepest, known)
+            times = tuple(intervals[row] for row in span)
+            yield Contact(one, other, begin, times, frame, deep, known, kind or None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +322,7 @@ class Clearances(_Views[Clearance]):
         return map(Clearance, *(column.tolist() for column in self.pairs))
 
 
-_TYPES = {"a": "i8", "b": "i8", "at_start": "?", "tunnelling": "?", "motion": "U7"}
+_TYPES = {"a": "i8", "b": "i8", "at_start": "?", "tunnelling": "?", "motion": "U7", "overlap": "U7"}
 
 
 _first_values = attrgetter(*(each.name for each in fields(FirstContact)))
@@ -316,11 +330,12 @@ _AnyTable = TypeVar("_AnyTable", bound=Table)
 
 
 def _table_of(kind: type[_AnyTable], rows: Sequence[Sequence[Any]]) -> _AnyTable:
-    """Make a table of this module from rows, in which None is a vector that is not known."""
+    """Make a table of this module from rows, in which None is a vector that is not known, or no overlap."""
     columns = list(zip(*rows, strict=True)) or [()] * len(kind.names())
     unknown, arrays = np.full(3, math.nan), []
     for name, values in zip(kind.names(), columns, strict=True):
-        filled = np.array([unknown if value is None else value for value in values], _TYPES.get(name, "f8"))
+        nothing: Any = "" if name == "overlap" else unknown
+        filled = np.array([nothing if value is None else value for value in values], _TYPES.get(name, "f8"))
         arrays.append(filled.reshape((-1, 3) if name in VECTORS else -1))
     return kind(*arrays)
 
@@ -406,8 +421,9 @@ def _contacts_of(
         spans.normal * sign,
         np.where((spans.enter == first_time)[:, None], np.nan, spans.velocity * sign),
         spans.least_time,
-        -spans.least,
+        np.where(spans.has_depth, -spans.least, np.nan),
         spans.direction * sign,
+        np.array(["", *OVERLAPS])[spans.overlap + 1],
     )
     # The least separations of the pairs are those of their spans: of intervals without contact, bounds may be
     # less than the gap within a clearance.
@@ -417,4 +433,6 @@ def _contacts_of(
     tunnelling = np.floor(first.end + _WHOLE) < first.start - _WHOLE
     how = first.start == first_time, tunnelling, np.array(MOTIONS)[spans.motion[start]]
     when = first.start, first.uncertainty, first.point, first.normal
-    return Contacts(PairContacts(a, b, *when, *how, deep.deepest_frame, deep.depth), intervals, count)
+    return Contacts(
+        PairContacts(a, b, *when, *how, *(deep.deepest_frame, deep.depth, deep.overlap)), intervals, count
+    )

@@ -20,15 +20,15 @@ def joined_records(parts: Sequence[PairCache]) -> PairCache:
     result = PairCache(np.logical_or.reduce([part.has_moved for part in parts]))
     result.pairs = PairRecords.joined([part.pairs for part in parts])
     # A contact that lasts over a cut begins as in its first section.
-    result.open, _, _ = ContactSpans.concatenate([part.spans() for part in parts]).joined()
+    result.open, *_ = ContactSpans.concatenate([part.spans() for part in parts]).joined()
     return result
 
 
 _Table = TypeVar("_Table", bound=Table)
 
 _TYPES = {
-    **dict.fromkeys(("keys", "motion"), "<i8"),
-    **dict.fromkeys(("touched", "is_near", "has_moved"), "|b1"),
+    **dict.fromkeys(("keys", "motion", "overlap"), "<i8"),
+    **dict.fromkeys(("touched", "is_near", "has_moved", "has_depth"), "|b1"),
 }
 """Types of the columns that are no numbers of float64."""
 

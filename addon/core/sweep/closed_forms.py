@@ -17,17 +17,12 @@ the same batch shape.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from ..distance.dispatch import separation
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, dot, length, power_of_two_scale
 from ..numeric.floating_point import Exact, two_difference, two_product
-from ..numeric.tolerances import EPS, GAP_ROUNDING, SAME_DISTANCE
+from ..numeric.tolerances import EPS, GAP_ROUNDING, SAME_DISTANCE, SUM_ROUNDING
 from ..shapes import Aabb, Sphere
-from .interpolation import at
 
 _CANDIDATES_CHUNK_PAIRS = 2048
 """Pairs evaluated together for their closest time: boxes have about fifty candidate times each."""
@@ -106,15 +101,12 @@ def _slack_at(time: Floats, position: Exact, velocity: Exact, reach: Exact, grow
 
 def closest_time_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
     """First time (n,) of the minimum separation. Exact up to float64 rounding."""
-    unknown = np.full(a_start.shape, np.nan)
-    return _first_minimum(unknown, _candidates_sphere_sphere, a_start, a_end, b_start, b_end)
-
-
-def _candidates_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
-    """Candidate times (3, n) of the minimum separation |p + v t| - (r + s t): ends and local minimum."""
     p, end, r, r_end, _ = relative_motion(a_start, a_end, b_start, b_end)
     minimum = time_of_minimum_gap(p, end - p, r_end - r)
-    return np.stack([np.zeros_like(minimum), minimum, np.ones_like(minimum)])
+    times = np.stack([np.zeros_like(minimum), minimum, np.ones_like(minimum)])
+    centers = p * (1 - times)[..., None] + end * times[..., None]
+    separations = length(centers) - (r * (1 - times) + r_end * times)
+    return np.asarray(np.take_along_axis(times, separations.argmin(axis=0)[None], axis=0)[0])
 
 
 def relative_motion(
@@ -244,31 +236,8 @@ def time_within_clearance_aabb_aabb(
     return gap_entry_time(box_gaps(a_start, b_start), box_gaps(a_end, b_end), reach, reach)
 
 
-def closest_time_candidates_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
-    """Candidate times (k, ...) of the minimum separation.
-
-    The interval is cut where one of the six gaps changes sign or two gaps are equal. In each piece the
-    separation is a line (overlapping boxes: minimal at the ends) or the root of a parabola (disjoint: minimal
-    at its vertex).
-    """
-    g0, g1 = box_gaps(a_start, b_start), box_gaps(a_end, b_end)
-    scale = power_of_two_scale(np.maximum(np.abs(g0), np.abs(g1)).max(axis=0))
-    g0, g1 = g0 / scale, g1 / scale
-    slope = g1 - g0
-    i, j = np.triu_indices(6, 1)
-    edges = _cuts_at_zeros(np.concatenate([g0, g0[i] - g0[j]]), np.concatenate([slope, slope[i] - slope[j]]))
-    no_reach = np.zeros_like(scale)
-    return np.concatenate([edges, _vertex_times(edges, g0, slope, no_reach, no_reach)])
-
-
 def closest_time_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
-    """First time (n,) of the minimum separation. Exact up to float64 rounding."""
-    motion = a_start, a_end, b_start, b_end
-    return _first_minimum(_closest_end_aabb_aabb(*motion), closest_time_candidates_aabb_aabb, *motion)
-
-
-def _closest_end_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
-    """First time (n,) of the minimum separation where it is 0 or 1; NaN elsewhere.
+    """First time (n,) of the minimum separation. Exact up to float64 rounding.
 
     Gaps are the larger one of two lines, and the separation is a convex function of them that never falls
     where a gap grows. So it is convex in time: if it does not fall at the begin, or falls until the end, the
@@ -282,19 +251,32 @@ def _closest_end_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aab
     # Numbers (2, n) of the sign of the separation's slope at each end, seen from that end.
     largest, apart = gaps.max(axis=0), (np.maximum(gaps, 0) * slope).sum(axis=0)
     growth = np.where(largest > 0, apart, np.where(gaps == largest, slope, -np.inf).max(axis=0))
-    return np.where(growth[0] >= 0, 0.0, np.where(growth[1] > 0, 1.0, np.nan))
-
-
-def _first_minimum(time: Floats, candidates: Callable[..., Floats], *motion: Any) -> Floats:
-    """Replace times (n,) that are NaN by the first candidate time (k, n) with the minimum separation."""
+    time = np.where(growth[0] >= 0, 0.0, np.where(growth[1] > 0, 1.0, np.nan))
     left = np.flatnonzero(np.isnan(time))
     for begin in range(0, len(left), _CANDIDATES_CHUNK_PAIRS):
         rows = left[begin : begin + _CANDIDATES_CHUNK_PAIRS]
-        a0, a1, b0, b1 = (shape[rows] for shape in motion)
-        times = np.sort(candidates(a0, a1, b0, b1), axis=0)
-        lowest = separation(at(a0, a1, times), at(b0, b1, times)).argmin(axis=0)[None]
-        time[rows] = np.take_along_axis(times, lowest, axis=0)[0]
+        time[rows] = _least_of_candidates(gaps[:, 0, rows], gaps[:, 1, rows])
     return time
+
+
+def _least_of_candidates(g0: Floats, g1: Floats) -> Floats:
+    """First time (n,) of the minimum separation of gaps (6, n) of about size 1 at both ends.
+
+    The interval is cut where one of the gaps changes sign or two gaps are equal. In each piece the separation
+    is a line (overlapping boxes: minimal at the ends) or the root of a parabola (disjoint: minimal at its
+    vertex).
+    """
+    slope, no_reach = g1 - g0, np.zeros(g0.shape[1])
+    i, j = np.triu_indices(6, 1)
+    edges = _cuts_at_zeros(np.concatenate([g0, g0[i] - g0[j]]), np.concatenate([slope, slope[i] - slope[j]]))
+    vertices = _vertex_times(edges, g0, slope, no_reach, no_reach)
+    times = np.sort(np.concatenate([edges, vertices]), axis=0)
+    gaps = g0[:, None] * (1 - times) + g1[:, None] * times
+    largest, positive = gaps.max(axis=0), np.maximum(gaps, 0)
+    separations = np.where(largest > 0, np.sqrt((positive * positive).sum(axis=0)), largest)
+    # Of times at which it is equal, the first, whatever they were rounded to.
+    first = (separations <= separations.min(axis=0) + SUM_ROUNDING).argmax(axis=0)
+    return np.asarray(np.take_along_axis(times, first[None], axis=0)[0])
 
 
 def box_gaps(a: Aabb, b: Aabb) -> Floats:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core import ContactReport
 from ...core.messages import message
@@ -180,11 +181,12 @@ class ContactWriter:
     ) -> dict[str, Column]:
         """Convert time and depth of the deepest overlaps, or the gap of what only comes close.
 
-        A gap that is 0 with the decimals of the document is a depth of 0.
+        A gap that is 0 with the decimals of the document is a depth of 0. A depth that is not known is null.
 
         rows : Of the entries that the spans are in; None if they are all.
         """
-        signed = spans.depth * self.space.scale
+        is_unknown = np.isnan(spans.depth)
+        signed = np.where(is_unknown, 0.0, spans.depth) * self.space.scale
         # Rounding must not make a gap larger than the clearance.
         most = rounded_down(np.array([clearance]), self.decimals)
         gaps = np.minimum(np.around(np.maximum(-signed, 0.0), self.decimals), most)
@@ -193,9 +195,14 @@ class ContactWriter:
         for key, name, lengths in (("deepest", "depth", depths), ("closest", "gap", gaps)):
             chosen = np.flatnonzero((gaps != 0) == (key == "closest"))
             frames = self._rounded(spans.deepest_frame[chosen], np.around)
-            members = {"frame": frames, name: _json_numbers(lengths[chosen])}
+            numbers: list[Any] = [*_json_numbers(lengths[chosen])]
+            for row in np.flatnonzero(is_unknown[chosen]).tolist():
+                numbers[row] = None
+            members: dict[str, Any] = {"frame": frames, name: numbers}
             if isinstance(spans, Intervals):
                 members["direction"] = self._directions(spans.direction[chosen])
+            if key == "deepest":
+                members["overlap"] = present([kind or None for kind in spans.overlap[chosen].tolist()])
             columns[key] = Column(members, chosen if rows is None else rows[chosen])
         return columns
 
@@ -282,6 +289,7 @@ class ContactReader:
             np.array([first["tunnelling"] for first in firsts], dtype=bool),
             np.array([entry["motion"] for entry in entries], dtype=np.str_),
             *self._extents(entries),
+            _overlaps(entries),
         )
         intervals = Intervals(
             _column(spans, "start"),
@@ -292,6 +300,7 @@ class ContactReader:
             self._vectors(spans, "velocity") / self.fps,
             *self._extents(spans),
             self._vectors([extent(span) for span in spans], "direction"),
+            _overlaps(spans),
         )
         counts = np.array([len(entry["intervals"]) for entry in entries], dtype=np.int64)
         return Contacts(pairs, intervals, counts)
@@ -321,6 +330,11 @@ class ContactReader:
 def _sides(entries: Sequence[Mapping[str, Any]], index_of: Mapping[str, int]) -> list[Ints]:
     """Return the indices (n,) of the objects a, and of b."""
     return [np.array([index_of[entry[side]] for entry in entries], dtype=np.int64) for side in ("a", "b")]
+
+
+def _overlaps(entries: Sequence[Mapping[str, Any]]) -> NDArray[np.str_]:
+    """Kinds (n,) of the overlaps of contacts or intervals; no text for none."""
+    return np.array([extent(entry).get("overlap", "") for entry in entries], dtype="U7")
 
 
 def _column(entries: Sequence[Mapping[str, Any]], key: str) -> Floats:

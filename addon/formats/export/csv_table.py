@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from ..contact_extents import extent, signed_depth
+from ..contact_extents import extent
 from ..document.model import SkippedPairs, read_skipped_pairs
 from ..document.objects import object_names
 from ..shape_members import MEMBERS, SHAPE_TYPES
@@ -43,7 +43,7 @@ _BOUNDS_COLUMNS = (
 
 _CONTACT_COLUMNS = (
     *("a", "b", "a_id", "b_id", "kind", "frame", "seconds", "uncertainty", "until", "at_start", "tunnelling"),
-    *("deepest_frame", "depth", "gap", "x", "y", "z", "normal_x", "normal_y", "normal_z"),
+    *("deepest_frame", "depth", "gap", "overlap", "x", "y", "z", "normal_x", "normal_y", "normal_z"),
     *("velocity_x", "velocity_y", "velocity_z", "closing_speed"),
     *("direction_x", "direction_y", "direction_z"),
     *("reason", "pairs", "frame_step", "fps"),
@@ -108,9 +108,10 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
     first = entry["first"]
     pair = names[entry["a"]], names[entry["b"]], entry["a"], entry["b"]
     begin, *later = entry["intervals"]
-    # Of the interval with the depth of the contact, or minus its gap.
-    depth = signed_depth(entry)
-    directions = (extent(span)["direction"] for span in entry["intervals"] if signed_depth(span) == depth)
+    # Of the interval with the deepest overlap of the contact, or the closest approach.
+    frame = extent(entry)["frame"]
+    sides = (extent(span) for span in entry["intervals"] if "point" in span)
+    directions = (each["direction"] for each in sides if each["frame"] == frame)
     yield [
         *(*pair, "contact"),
         *(first["frame"], first["seconds"], first["uncertainty"], begin["end"]),
@@ -134,9 +135,9 @@ def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> I
 
 
 def _extent_cells(entry: dict[str, Any]) -> tuple[Any, ...]:
-    """Frame, depth, and the gap of what only comes closer than the clearance; depth or gap is empty."""
+    """Frame, depth, the gap of what only comes closer than the clearance, and how meshes overlap."""
     found = extent(entry)
-    return found["frame"], found.get("depth"), found.get("gap")
+    return found["frame"], found.get("depth"), found.get("gap"), found.get("overlap")
 
 
 def _velocity_cells(span: dict[str, Any]) -> tuple[Any, ...]:

@@ -190,9 +190,17 @@ def _contact_cells(contact: dict[str, Any], names: dict[str, str], has_linear: b
         "B": names[contact["b"]],
         "Until": f"{begin['end']:.6f}",
         "Speed": "-" if speed is None else f"{speed:.4f}",
-        "Depth": f"gap {contact['closest']['gap']:.4f}" if is_gap else f"{contact['deepest']['depth']:.4f}",
+        "Depth": f"gap {contact['closest']['gap']:.4f}" if is_gap else _depth_cell(contact["deepest"]),
         "": ", ".join(notes),
     }
+
+
+def _depth_cell(deepest: dict[str, Any]) -> str:
+    """Cell of the greatest depth, with the kind of the overlap where a depth says too little of it."""
+    kind = deepest.get("overlap", "")
+    if kind == "touches" or (kind and not deepest["depth"]):
+        return str(kind)
+    return f"{deepest['depth']:.4f}" + (" inside" if kind == "inside" else "")
 
 
 def _linear_line(names: Sequence[str], object_count: int) -> str:

@@ -138,8 +138,13 @@ def _gap_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
     for place, entry in places:
         if "closest" in entry and entry["closest"]["gap"] > clearance:
             yield f"{place}.closest.gap: is more than the clearance, {clearance:g}"
-        if "clearance" in contact and "deepest" in entry and entry["deepest"]["depth"] < 0:
+        if "clearance" in contact and "deepest" in entry and signed_depth(entry) < 0:
             yield f"{place}.deepest.depth: is negative, but a gap is in closest"
+        if contact["shape"] != "mesh" and "deepest" in entry:
+            if "overlap" in entry["deepest"]:
+                yield f"{place}.deepest.overlap: only meshes can have that"
+            if entry["deepest"]["depth"] is None:
+                yield f"{place}.deepest.depth: is null, but only meshes can have none"
 
 
 def _time_problems(contact: Mapping[str, Any], time: Mapping[str, Any], path: str) -> Iterator[str]:

@@ -88,10 +88,11 @@ class ContactBars(NamedTuple):
 @lru_cache(maxsize=1)
 def bars_of(result_id: str) -> ContactBars:
     result = result_store.get(result_id).contacts
-    order = np.argsort(-result.report.contacts.pairs.depth, kind="stable")
-    contacts = result.report.contacts.take(order)
+    # Open meshes have no depth.
+    depths = np.maximum(np.nan_to_num(result.report.contacts.pairs.depth), 0.0)
+    order = np.argsort(-depths, kind="stable")
+    contacts, depths = result.report.contacts.take(order), depths[order]
     spans, rows = contacts.intervals, contacts.owners
-    depths = np.maximum(contacts.pairs.depth, 0.0)
     strengths = depths / (depths.max(initial=0.0) or 1.0)
     opacities = _LEAST_OPACITY + (_MOST_OPACITY - _LEAST_OPACITY) * strengths
     return ContactBars(np.stack([spans.start, spans.end], axis=1), rows, opacities[rows], order[rows])

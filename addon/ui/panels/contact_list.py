@@ -5,6 +5,7 @@ The details are in a part of the panel whose height rarely changes.
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -274,6 +275,7 @@ def _lines_of_interval(context: Context, result: Result, contact: Contact) -> li
     if not contact.details:
         frame = frame_text(contact.first.frame, contact.first.uncertainty)
         begin = iface_("{shapes}: first contact at {frame}", shapes=shapes, frame=frame)
+        # Documents without details are not of meshes.
         depth, text = length_text(abs(contact.depth), units), n_("{shapes}: deepest {depth}")
         if contact.depth < 0:
             text = n_("{shapes}: gap {distance}")
@@ -296,6 +298,12 @@ def _lines_of_interval(context: Context, result: Result, contact: Contact) -> li
     text = n_("{shapes}: deepest {depth} at {frame}")
     if details.depth < 0:
         text = n_("{shapes}: closest {depth} at {frame}")
+    elif details.overlap == "touches":
+        text = n_("{shapes}: touch at {frame}")
+    elif details.overlap == "inside":
+        text = n_("{shapes}: inside, {depth} at {frame}")
+    elif isnan(details.depth) or (details.overlap and not details.depth):
+        text = n_("{shapes}: surfaces cross at {frame}")
     depth = length_text(abs(details.depth), units)
     deepest_frame = frame_text(details.deepest_frame, decimals=2)
     deepest = iface_(text, shapes=shapes, depth=depth, frame=deepest_frame)

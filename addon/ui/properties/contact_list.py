@@ -23,6 +23,14 @@ sorting = partial(
 )
 
 
+OVERLAP_TEXTS = {
+    "touches": n_("The meshes touch without overlap"),
+    "crosses": n_("The surfaces of the meshes cross"),
+    "inside": n_("One mesh is inside the other"),
+}
+"""Sentences about kinds of overlaps."""
+
+
 def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     """Return everything about a row: both names, its kind, frame, and depth or gap."""
     scene: Any = row.id_data
@@ -41,6 +49,8 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     else:
         text = n_("{a} and {b}: contact at frame {frame}, depth {value}")
     lines = [tip_(text, a=row.a, b=row.b, frame=frame, value=value)]
+    if row.overlap in OVERLAP_TEXTS:
+        lines.append(tip_(OVERLAP_TEXTS[row.overlap]))
     if row.accepted:
         lines.append(tip_("Accepted: {comment}", comment=row.comment))
     return "\n".join(lines)
@@ -52,8 +62,9 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     The other values of a contact are in the result.
 
     frame, uncertainty : Time of the bounds, in frames.
-    value : Greatest penetration depth of the bounds, the gap within the clearance as a negative number, or
-        the gap of a near miss.
+    value : Greatest penetration depth, the gap within the clearance as a negative number, or the gap of a
+        near miss.
+    overlap : Kind of the overlap of meshes; empty for none.
     is_grazing : Whether the gap is no larger than the rounding of coordinates.
     index : Index in the contacts or near misses of the report.
     """
@@ -63,6 +74,7 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     b: StringProperty()
     frame: FloatProperty(precision=3)
     value: FloatProperty()
+    overlap: StringProperty()
     is_near_miss: flag()
     is_grazing: flag()
     tunnelling: flag()

@@ -21,7 +21,7 @@ export async function makeContacts(section, contents, { onSelect, onRows }) {
     text("A", "a", { widthGrow: 2, minWidth: 100 }),
     text("B", "b", { widthGrow: 2, minWidth: 100 }),
     right("First frame", "frame", (_, row) => frame(row), { minWidth: 124 }),
-    right(inUnit("Depth"), "depth", depthText),
+    right(inUnit("Depth"), "depth", depthText, { minWidth: 100 }),
     right(inUnit("Speed", "/s"), "speed", length, { responsive: 2, minWidth: 100 }),
     text("Shape", "shape", { responsive: 3, width: 68, minWidth: 60 }),
     text("Motion", "motion", { responsive: 4, width: 76, minWidth: 60 }),
@@ -36,9 +36,14 @@ export async function makeContacts(section, contents, { onSelect, onRows }) {
   return made;
 }
 
-/** Depth of an overlap, or the gap of a contact within the clearance, whose depth is negative. */
-function depthText(depth) {
-  return depth < 0 ? `gap ${length(-depth)}` : length(depth);
+/** Depth of an overlap, or the gap of a contact within the clearance, whose depth is negative.
+
+Of meshes also the kind of the overlap, where the depth says too little.
+*/
+function depthText(depth, { overlap } = {}) {
+  if (depth < 0) return `gap ${length(-depth)}`;
+  if (overlap === "touches" || (overlap && !depth)) return overlap;
+  return length(depth) + (overlap === "inside" ? " inside" : "");
 }
 
 function fileLink(cell) {
@@ -92,6 +97,8 @@ async function addFilters(section, rows, made) {
   set("kind")(state.kind);
 }
 
+const OVERLAPS = { touches: "touch without overlap", crosses: "surfaces cross", inside: "one is inside the other" };
+
 /** Facts about a row. */
 export function contactFacts(row, contents) {
   const { unit } = contents;
@@ -107,6 +114,7 @@ export function contactFacts(row, contents) {
     [row.kind === "contact" ? "First contact" : "Closest", `frame ${frame(row)}${row.seconds == null ? "" : `, ${number(row.seconds, 4)} s`}`],
     ["Gap", lengthText(row.gap)],
     [row.depth < 0 ? "Closest" : "Deepest", row.depth == null ? "" : `${lengthText(Math.abs(row.depth))} at frame ${number(row.deepestFrame)}`],
+    ["Meshes", row.overlap ? `${OVERLAPS[row.overlap]} at frame ${number(row.deepestFrame)}` : ""],
     ["Closing speed", lengthText(row.speed, "/s")],
     ["Intervals", listed.join("; ")],
     ["Point", vector(row.point)],

@@ -31,8 +31,8 @@ export function makeSeparation(section, contents) {
 /** Frames and separations that the document has, in order of the frames. */
 function knownPoints(row) {
   if (row.kind !== "contact") return [[row.frame, row.gap]];
-  const points = row.intervals.filter((interval) => interval.length > 2).map(([, , at, depth]) => [at, -depth]);
-  return points.length ? points.sort((a, b) => a[0] - b[0]) : [[row.deepestFrame, -row.depth]];
+  const points = row.intervals.filter((interval) => interval[3] != null).map(([, , at, depth]) => [at, -depth]);
+  return points.length || row.depth == null ? points.sort((a, b) => a[0] - b[0]) : [[row.deepestFrame, -row.depth]];
 }
 
 /** Columns of the plot: frames, curve, points. */

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import Aabb, Sphere, closest_time, overlap_span, overlaps, separation, time_of_impact
-from addon.core.sweep.closed_forms import closest_time_candidates_aabb_aabb
 from addon.core.sweep.interpolation import at
 from tests.core import scenes
 from tests.core.exact_sweeps import GapMotion, box_overlap_span
@@ -357,7 +356,7 @@ def test_closest_time_of_boxes_is_first_minimum(scenario, motion, expected, scal
 
 
 @pytest.mark.parametrize("is_on_grid", [False, True])
-def test_closest_time_is_the_first_of_all_candidates_with_the_least_separation(is_on_grid):
+def test_closest_time_is_the_first_with_the_least_separation_of_a_dense_search(is_on_grid):
     rng, count = np.random.default_rng(4), 4000
 
     def random_boxes(step):
@@ -368,13 +367,24 @@ def test_closest_time_is_the_first_of_all_candidates_with_the_least_separation(i
         return Aabb(center - half, center + half)
 
     motion = [random_boxes(2), random_boxes(2), random_boxes(0.5), random_boxes(0.5)]
-    times = np.sort(closest_time_candidates_aabb_aabb(*motion), axis=0)
-    separations = separation(at(motion[0], motion[1], times), at(motion[2], motion[3], times))
-    least, found = separations.min(axis=0), closest_time(*motion)
-    at_found = separation(at(motion[0], motion[1], found), at(motion[2], motion[3], found))
-    assert at_found == pytest.approx(least, abs=1e-14)
-    # Candidates are sorted, so the first one is the earliest. Rounding may hide a part of a level way.
-    assert (found <= times[separations.argmin(axis=0), np.arange(count)]).all()
+
+    def separation_at(times):
+        return separation(at(motion[0], motion[1], times), at(motion[2], motion[3], times))
+
+    found = closest_time(*motion)
+    least = separation_at(found)
+    # The separation is convex: thirds without the minimum are dropped, and of equal ones the later.
+    low, high = np.zeros(count), np.ones(count)
+    for _ in range(100):
+        third = (high - low) / 3
+        is_later = separation_at(low + third) > separation_at(high - third)
+        low, high = np.where(is_later, low + third, low), np.where(is_later, high, high - third)
+    assert least == pytest.approx(separation_at(low), abs=1e-13)
+    # Of a level stretch, the begin.
+    times = np.linspace(0, 1, 501)[:, None] + np.zeros(count)
+    is_least = separation_at(times) <= least + 1e-14
+    rows = np.flatnonzero(is_least.any(axis=0))
+    assert (found[rows] <= times[is_least.argmax(axis=0)[rows], 0] + 1e-6).all()
     assert np.isin(found, (0, 1)).mean() > 0.1
 
 

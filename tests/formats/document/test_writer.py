@@ -239,6 +239,30 @@ def test_no_gap_is_written_above_the_clearance(preset, decimals):
         assert max(gaps, default=0) <= found["clearance"]
 
 
+@pytest.mark.parametrize(("overlap", "depth"), [("crosses", 0.25), ("inside", 0.5), ("touches", 0.0)])
+def test_kind_of_overlap_and_depth_of_meshes_are_written_and_read(overlap, depth):
+    document = samples.document_of_meshes(overlap, depth)
+    assert list(document_problems(document)) == []
+    (found,) = document["contacts"]
+    assert found["deepest"] == {"frame": 11.333333, "depth": depth, "overlap": overlap}
+    assert [span["deepest"]["overlap"] for span in found["intervals"]] == [overlap] * 2
+    (contact,) = read_document(parse_document(dumps(document))).scanned.report.contacts
+    assert contact.overlap == overlap and contact.depth == depth
+    assert [each.overlap for each in contact.details] == [overlap] * 2
+
+
+def test_depth_of_open_meshes_is_null():
+    document = samples.document_of_meshes("crosses", math.nan)
+    assert list(document_problems(document)) == []
+    (found,) = document["contacts"]
+    assert found["deepest"] == {"frame": 11.333333, "depth": None, "overlap": "crosses"}
+    assert [span["deepest"]["depth"] for span in found["intervals"]] == [None, None]
+    reading = read_document(parse_document(dumps(document)))
+    (contact,) = reading.scanned.report.contacts
+    assert math.isnan(contact.depth) and all(math.isnan(each.depth) for each in contact.details)
+    assert json.loads(dumps(make_document(reading, space_for("blender", 1.0))))["contacts"] == [found]
+
+
 def test_scan_without_a_clearance_writes_none_and_a_depth_of_zero_for_a_touch():
     (found,) = samples.document(contacts=(only_close(samples.contact(), -1e-15),))["contacts"]
     assert "clearance" not in found and found["deepest"]["depth"] == 0 and "closest" not in found

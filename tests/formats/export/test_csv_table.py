@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable
 
@@ -128,6 +129,15 @@ def test_later_intervals_have_rows_and_unknown_velocities_are_empty():
     assert float(interval["deepest_frame"]) == later["deepest"]["frame"]
     assert float(interval["depth"]) == later["deepest"]["depth"]
     assert [float(interval[f"direction_{axis}"]) for axis in "xyz"] == later["deepest"]["direction"]
+
+
+def test_kind_of_overlap_has_a_column_and_depth_of_open_meshes_is_empty():
+    contact, interval, *_ = read(contacts_csv(samples.document_of_meshes("crosses", math.nan)))
+    assert contact["overlap"] == interval["overlap"] == "crosses"
+    assert contact["depth"] == interval["depth"] == contact["gap"] == ""
+    assert float(contact["direction_y"]) == pytest.approx(6 / 7, abs=1e-6)
+    (near,) = (row for row in read(contacts_csv(samples.document())) if row["kind"] == "clearance")
+    assert near["overlap"] == ""
 
 
 def test_intervals_of_documents_before_version_1_2_have_no_rows():

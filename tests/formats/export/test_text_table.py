@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import locale
+import math
 import sys
 import unicodedata
 from collections.abc import Iterable
@@ -155,6 +156,22 @@ def test_table_says_whether_bounds_or_meshes_were_scanned(shape, tested):
     for contact in document["contacts"]:
         contact["shape"] = shape
     assert f"Scanned: {tested}, frames -5 to 20" in contacts_table(document)
+
+
+@pytest.mark.parametrize(
+    ("overlap", "depth", "cell"),
+    [
+        ("crosses", 0.25, "0.2500"),
+        ("crosses", 0.0, "crosses"),
+        ("crosses", math.nan, "crosses"),
+        ("inside", 0.25, "0.2500 inside"),
+        ("inside", math.nan, "inside"),
+        ("touches", 1e-9, "touches"),
+    ],
+)
+def test_depth_of_meshes_is_shown_with_the_kind_of_the_overlap(overlap, depth, cell):
+    header, found = lines(contacts_table(samples.document_of_meshes(overlap, depth)))[:2]
+    assert found[header.index("Depth") :].split("  ")[0] == cell
 
 
 def test_skipped_pairs_are_counted_with_the_remedy_of_each_reason():

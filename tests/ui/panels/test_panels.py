@@ -354,6 +354,32 @@ def test_each_frame_depth_and_gap_says_what_was_tested_in_list_and_details(setti
             assert len(numbers) == 2 and all(line.startswith(f"{tested}: ") for line in numbers)
 
 
+@pytest.mark.parametrize(
+    ("wall", "path", "detail", "sentence"),
+    [
+        ((2, 2, 2), [(-5, 0, 0), (0, 0, 0)], "inside, 1.5 m at ", "One mesh is inside the other"),
+        ((2, 2, 2), [(-5, 0, 0), (-2, 0, 0)], "deepest 50 cm at 11.00", "The surfaces of the meshes cross"),
+        ((2, 2, 2), [(-2.5, -1, 0), (-2.5, 1, 0)], "touch at ", "The meshes touch without overlap"),
+        ((3, 0.1, 0.1), [(0, 0, -5), (0, 0, 0)], "surfaces cross at ", "The surfaces of the meshes cross"),
+    ],
+)
+def test_details_and_tooltip_say_how_meshes_overlap(settings, tmp_path, wall, path, detail, sentence):
+    add_box("Wall", wall)
+    key(add_box("Mover", (0.5, 0.5, 0.5)), "location", list(zip((1, 11), path, strict=True)))
+    bpy.context.scene.frame_end = 11
+    scanned_scene.scan(shape="mesh")
+    saved = tmp_path / "found.json"
+    bpy.ops.collision_bounds.export_json(filepath=str(saved))
+    for is_loaded in (False, True):
+        if is_loaded:
+            bpy.ops.collision_bounds.clear_results()
+            assert bpy.ops.collision_bounds.load_report(filepath=str(saved)) == {"FINISHED"}
+        settings.active_row = 0
+        labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
+        assert any(label.startswith(f"Meshes: {detail}") for label in labels), labels
+        assert sentence in settings.rows[0].tooltip
+
+
 @pytest.mark.parametrize(("shape", "tested"), [("aabb", "bounds"), ("mesh", "meshes")])
 def test_lines_above_the_list_say_what_was_tested(settings, shape, tested):
     scanned_scene.build()

@@ -9,9 +9,10 @@ import pytest
 
 from addon.core import Contact, Meshes, ScanSettings, Sphere, scan_contacts
 from addon.core.numeric.batch import concatenated
+from tests.core import meshes
 from tests.core.scan.evaluated.test_steps import Sampled
 from tests.core.scan.meshes.test_balls_and_surfaces import box_corners
-from tests.core.scan.scans import run
+from tests.core.scan.scans import run, two_crossing
 from tests.core.scan.surfaces import balls_and_surfaces, mesh_of, pose_at
 from tests.finished import finished
 from tests.tiers import times
@@ -312,3 +313,56 @@ def test_one_sided_closed_surface_ignores_a_ball_inside_until_its_center_is_outs
     (span,) = contact_of(shapes, range(20)).intervals
     assert span.start == pytest.approx(10 if one_sided else 7.5, abs=1e-6)
     assert span.end == pytest.approx(12.5, abs=1e-6)
+
+
+# --- kinds of overlaps -----------------------------------------------------------------------------------
+
+CUBE, SMALL = (mesh_of(box_corners(np.full(3, half))) for half in (0.5, 0.1))
+SHEET = mesh_of(meshes.plate(2, 2.0) - [1, 1, 0])
+
+
+def moving(mesh, path) -> Contact:
+    """Contact of a mesh whose center follows a path with a cube of side 1 at the origin."""
+
+    def shapes(t: float) -> Meshes:
+        matrices = np.tile(np.eye(4), (2, 1, 1))
+        matrices[1, :3, 3] = path(t)
+        return Meshes([CUBE, mesh], matrices)
+
+    return contact_of(shapes, range(11))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "mesh", "path", "expected"),
+    [
+        ("a cube that dips in", CUBE, lambda t: (0.1, 0.2, 0.8 + 0.02 * (t - 5) ** 2), "crosses"),
+        ("a cube that is inside throughout", SMALL, lambda t: (0.03 * t - 0.1, 0, 0), "inside"),
+        ("a cube that goes through, deepest when it is inside", SMALL, lambda t: (t - 5.3, 0, 0), "inside"),
+        ("a cube that slides along a face", CUBE, lambda t: (0.05 * t, 0.1, 1.0), "touches"),
+        ("a sheet that dips in", SHEET, lambda t: (0.1, 0.2, 0.45 + 0.02 * (t - 5) ** 2), "crosses"),
+    ],
+)
+def test_contact_of_meshes_has_the_kind_of_its_deepest_overlap(scenario, mesh, path, expected):
+    contact = moving(mesh, path)
+    assert contact.overlap == expected, scenario
+    assert contact.details[0].overlap == expected
+    assert not math.isnan(contact.depth)
+
+
+def test_open_meshes_that_cross_have_no_depth():
+    def shapes(t: float) -> Meshes:
+        matrices = np.tile(np.eye(4), (2, 1, 1))
+        # The second one stands upright, and its lower edge is at 0.5 - 0.1 t.
+        matrices[1, :3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
+        matrices[1, :3, 3] = 0.1, 0.2, 1.5 - 0.1 * t
+        return Meshes([SHEET, SHEET], matrices)
+
+    contact = contact_of(shapes, range(11))
+    assert contact.first.frame == pytest.approx(5, abs=1e-3)
+    assert contact.overlap == "crosses" and math.isnan(contact.depth)
+    assert [math.isnan(each.depth) for each in contact.details] == [True]
+
+
+def test_bounds_have_no_kind_of_overlap():
+    report = run(two_crossing, range(11))
+    assert [contact.overlap for contact in report.contacts] == [None]

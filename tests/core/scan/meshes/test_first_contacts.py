@@ -528,7 +528,7 @@ def test_edges_that_slide_past_each_other_are_not_in_contact_before_they_are_clo
     assert math.isnan(contact.time) or abs(contact.time - 0.59) < 1e-3
 
 
-@pytest.mark.parametrize("start", [0.0, 0.4])
+@pytest.mark.parametrize("start", [0.0, pytest.param(0.4, marks=pytest.mark.long)])
 def test_steps_at_whole_times_are_no_linear_motion(start):
     # At whole times the faces are at 1 and 4 - 0.7 t: linear motion would touch at 4.29, the step at 5 does.
     contact = run(lambda t: (STILL, placed(5 - 0.7 * math.floor(t))), (CUBE, CUBE), (start, 9 + start))

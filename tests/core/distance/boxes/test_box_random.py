@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, Obb, overlaps, separation, witness_points
-from tests.core.distance.certified_boxes import (
+from tests.core.distance.boxes.certified_boxes import (
     ROUNDING,
     agrees_with_exact_arithmetic,
     certify,

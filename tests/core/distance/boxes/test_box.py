@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from addon.core import Aabb, Obb, minimum_translation, overlaps, separation, witness_points
 from tests.core import exact
-from tests.core.distance.certified_boxes import (
+from tests.core.distance.boxes.certified_boxes import (
     agrees_with_exact_arithmetic,
     certify,
     solid,
