@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import bpy
 import pytest
+from mathutils import Matrix
 
 from addon.scene.errors import SceneError
+from addon.scene.live import touching
+from addon.ui.operators import pairs
 from addon.ui.operators.pairs import pairs_now
 from addon.ui.panels.display import COLLISION_BOUNDS_PT_touching
+from tests.scene.sampling import key
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
@@ -78,3 +82,81 @@ def test_click_selects_both_objects(scanned):
     assert bpy.ops.collision_bounds.select_touching(a=a, b=b) == {"FINISHED"}
     assert {item.name for item in bpy.context.selected_objects} == {"Slider", "Near"}
     assert bpy.context.scene.frame_current == 5
+
+
+# --- meshes ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def balls(settings):
+    """Two balls of radius 1 on a diagonal: their boxes overlap from a distance of sqrt(3) * 2 on."""
+    for name in ("Still", "Mover"):
+        bpy.ops.mesh.primitive_uv_sphere_add(radius=1, segments=32, ring_count=16)
+        bpy.context.object.name = name
+    key(bpy.data.objects["Mover"], "location", [(0, (2, 2, 2)), (20, (0, 0, 0))])
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 20
+    scanned_scene.scan(shape="mesh")
+    settings.shape = "mesh"
+    return settings
+
+
+def test_meshes_touch_where_their_surfaces_do_and_not_where_boxes_do(balls):
+    scene = bpy.context.scene
+    scene.frame_set(5)  # centers 1.5 sqrt(3) apart, boxes by 1.5 on each axis
+    assert touching_names() == []
+    labels = Page(COLLISION_BOUNDS_PT_touching).labels
+    assert labels[0].startswith("Nothing touches") and labels[1].startswith("Tested in ")
+    balls.shape = "aabb"
+    assert touching_names() == [{"Still", "Mover"}]
+    balls.shape = "mesh"
+    assert touching_names() == []
+    scene.frame_set(12)  # 0.8 sqrt(3) apart
+    assert touching_names() == [{"Still", "Mover"}]
+    _, found = pairs_now(bpy.context)
+    assert found.overlaps.tolist() == ["crosses"]
+    assert found.depths.tolist() == pytest.approx([2 - 0.8 * 3**0.5], abs=0.02)
+    labels = Page(COLLISION_BOUNDS_PT_touching).labels
+    assert labels[0].startswith("1 pair of meshes") and "60" in " ".join(labels)
+
+
+def test_meshes_that_change_are_followed(balls):
+    scene, mover = bpy.context.scene, bpy.data.objects["Mover"]
+    scene.frame_set(5)
+    mover.data.transform(Matrix.Scale(1.7, 4))
+    bpy.context.view_layer.update()
+    assert touching_names() == [{"Still", "Mover"}], "an edit of the vertices"
+    mover.data.clear_geometry()
+    mover.data.from_pydata([(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0)], [], [(0, 1, 2)])
+    mover.data.update()
+    bpy.context.view_layer.update()
+    assert touching_names() == [], "other triangles"
+
+
+def test_search_of_meshes_goes_on_with_each_drawing(balls, monkeypatch):
+    for index in range(6):
+        bpy.ops.mesh.primitive_ico_sphere_add(radius=1, location=(0.3 * index, 5, 0))
+    scanned_scene.scan(shape="mesh")
+    monkeypatch.setattr(pairs, "_SECONDS_AT_ONCE", 0.0)
+    monkeypatch.setattr(touching, "_TRIANGLES_AT_ONCE", 1)
+    bpy.context.scene.frame_set(12)
+    left = [pairs_now(bpy.context)[1].untested for _ in range(17)]
+    assert left[:16] == list(range(15, -1, -1)) and left[16] == 0
+    assert len(touching_names()) == 16
+    bpy.context.scene.frame_set(11)
+    labels = Page(COLLISION_BOUNDS_PT_touching).labels
+    assert any(" near pairs are left after " in label for label in labels)
+
+
+def test_meshes_are_moved_apart_until_they_do_not_touch(balls):
+    scene = bpy.context.scene
+    bpy.data.objects["Mover"].animation_data_clear()
+    scene.frame_set(12)
+    bpy.data.objects["Mover"].location = (0.8, 0.8, 0.8)
+    bpy.context.view_layer.update()
+    balls.active_row = 0
+    bpy.context.view_layer.objects.active = bpy.data.objects["Mover"]
+    before = bpy.data.objects["Mover"].location.copy()
+    assert bpy.ops.collision_bounds.move_apart() == {"FINISHED"}
+    assert touching_names() == []
+    moved = (bpy.data.objects["Mover"].location - before).length
+    assert moved == pytest.approx(2 - 0.8 * 3**0.5, abs=0.1)

@@ -2,8 +2,8 @@
 
 Files, in reading order:
 
-- `contact_state.py`: readings and shapes of the subjects, which are in contact at a frame, and the pairs that
-  overlap now.
+- `contact_state.py`: readings and shapes of the subjects, and which are in contact at a frame.
+- `touching.py`: the pairs that overlap now, of bounds or of meshes, and how to move them apart.
 - `live_shapes.py`: `LiveSubjects`, which reads the scene and refits what has changed, and `LiveParts`, the
   convex parts that a job has fitted, moved with their subjects.
 - `staleness.py`: `StalenessMachine`, whose states record whether a result describes the scene.

@@ -34,6 +34,7 @@ from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE
 from ..fitting.fit import along_world_by_default, resolve_scanned_shape
 from ..fitting.fit_cache import FitCache, new_fits
 from ..fitting.fit_columns import Line
+from ..fitting.mesh_fits import MeshFits, Obstacles
 from ..fitting.parts import NO_PARTS, PartVertices, part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
@@ -175,8 +176,9 @@ class LiveSubjects:
         self._visible = self._selected = np.zeros(count, dtype=bool)
         self._matrices: Floats = np.empty((0, 4, 4))
         self._known: dict[int, LiveReading] = {}
-        # Groups of the vertices of subjects for shapes of parts that have been requested.
+        # Groups of the vertices of subjects for shapes of parts that have been requested, and triangles.
         self._parts: dict[DrawnShape, list[PartVertices]] = {}
+        self._triangles: dict[int, NDArray[np.int32]] = {}
         self._fits: dict[DrawnShape, FitCache] = {}
         # Parts of the result, and the settings and vertices with which they are right.
         self._result_parts = LiveParts(result)
@@ -425,10 +427,13 @@ class LiveSubjects:
 
     def _group(self, source: SubjectGeometry, of_triangle: NDArray[np.int32] | None) -> None:
         """Group the vertices of a subject; `of_triangle` is the face of each triangle if it may deform."""
+        self._triangles[source.subject] = source.triangles
         # Convex parts are those that a job has split: views must not wait for a split.
         for name in self._parts:
-            self._parts[name][source.subject] = part_vertices(name, source, of_triangle, only_known=True)
             self._fits.pop(name, None)
+            if name == "mesh":
+                continue
+            self._parts[name][source.subject] = part_vertices(name, source, of_triangle, only_known=True)
 
     def _geometry(self, index: int, matrices: Floats) -> Geometry:
         known = self._known[index]
@@ -437,6 +442,8 @@ class LiveSubjects:
     def _fitted_shapes(self, name: DrawnShape, present: Bools, matrices: Floats) -> OwnedShapes:
         """Return the shapes of one name of those present (n,), fitted and cached when first requested."""
         fits = self._fits.get(name)
+        if fits is None and name == "mesh":
+            fits = self._fits[name] = self._mesh_fits(matrices)
         if fits is None:
             parts = self._parts.get(name)
             known = self._known
@@ -461,6 +468,16 @@ class LiveSubjects:
             is_valid = ~np.isin(owners, list(errors))
             shape, owners = shape[is_valid], owners[is_valid]
         return OwnedShapes(shape, owners)
+
+    def _mesh_fits(self, matrices: Floats) -> MeshFits:
+        """Return the meshes of all subjects that have been read; trees are built when they are needed."""
+        nothing = np.zeros(len(self._indices), dtype=bool)
+        fits = MeshFits([self._fit] * len(self._indices), nothing, Obstacles(nothing))
+        for index, known in self._known.items():
+            if known.faces is not None:
+                fits.set_triangles(index, known.points, self._triangles[index], None)
+        fits.fit(list(self._known), [self._geometry(index, matrices) for index in self._known])
+        return fits
 
 
 def _evaluated(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:

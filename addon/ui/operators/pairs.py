@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -26,7 +27,13 @@ from ...scene.blender.instances import full_name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, entries_of
 from ...scene.errors import SceneError
 from ...scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
-from ...scene.live.contact_state import LiveShapes, TouchingPairs, find_touching_pairs, separating_translation
+from ...scene.live.contact_state import LiveShapes
+from ...scene.live.touching import (
+    TouchingPairs,
+    find_touching_pairs,
+    separating_translation,
+    touching_meshes,
+)
 from ...scene.subjects.selection import make_scan_settings
 from ...scene.subjects.subject import Subject
 from ...translations import CONTEXT
@@ -44,11 +51,16 @@ from .export import FileExport, suggested_path
 from .reports import compared, show_changed_results
 from .rows import pair_of_row, select_only
 
-_found = SimpleNamespace(results=None, settings=None, visible=None, pair_filter=None, live=None, pairs=None)
-"""Filter and pairs that were found last, and what they were found for.
+_found = SimpleNamespace(
+    **{"results": None, "settings": None, "visible": None, "pair_filter": None},
+    **{"live": None, "pairs": None, "search": iter(()), "seconds": 0.0},
+)
+"""Filter and pairs that were found last, and what they were found for; what is left of a search of meshes.
 
 A panel is drawn far more often than anything moves, and the filter needs a loop over all subjects.
 """
+_SECONDS_AT_ONCE = 0.05
+"""Time after which a search of meshes goes on with the next drawing of the panel."""
 
 
 def overlay_now(context: Context) -> tuple[CachedOverlay, LiveShapes]:
@@ -68,7 +80,8 @@ def overlay_now(context: Context) -> tuple[CachedOverlay, LiveShapes]:
 def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
     """Return all subjects, and the pairs of them whose checked shapes overlap at the playhead.
 
-    Raises SceneError, with a sentence for the user, if there is nothing to check.
+    Of meshes, what is found so far: each call goes on for about `_SECONDS_AT_ONCE`. Raises SceneError, with a
+    sentence for the user, if there is nothing to check.
     """
     (cached, shown), settings = overlay_now(context), settings_of(context)
     results, wanted = settings.results, contact_settings(settings)
@@ -82,10 +95,21 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
         _found.pair_filter = make_scan_settings(context.scene, result.subjects, parents, wanted).tested
         _found.live = None
         _found.results, _found.settings, _found.visible = results, wanted, shown.visible
+    begin = perf_counter()
     if _found.live is not shown:
-        _found.pairs = find_touching_pairs(shown.shapes[settings.shape_of_bounds], _found.pair_filter)
-        _found.live = shown
-    return cached.result.subjects, _found.pairs
+        _found.live, _found.seconds = shown, 0.0
+        shapes, pair_filter = shown.shapes, _found.pair_filter
+        _found.search = (
+            touching_meshes(shapes["mesh"], pair_filter)
+            if "mesh" in shapes
+            else iter([find_touching_pairs(shapes[settings.shape_of_bounds], pair_filter)])
+        )
+    for found in _found.search:
+        _found.pairs = found
+        if perf_counter() - begin > _SECONDS_AT_ONCE:
+            break
+    _found.seconds += perf_counter() - begin
+    return cached.result.subjects, _found.pairs._replace(seconds=_found.seconds)
 
 
 _SIDES = (
@@ -233,7 +257,7 @@ def _show_accepted(context: Context) -> None:
 
 
 class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
-    """Move one object by the shortest distance that ends the overlap of this pair's bounds at this frame"""
+    """Move one object by the shortest distance that ends the overlap of this pair at this frame"""
 
     bl_label = "Move Apart"
     needs = (need.idle, need.row)
@@ -277,10 +301,11 @@ def _move(context: Context, item: bpy.types.Object, subjects: tuple[int, int]) -
 
     Raises SceneError if the object does not move, as with a constraint.
     """
-    shape = settings_of(context).shape_of_bounds
     before, distance = item.matrix_world.copy(), 0.0
     for _ in range(_ATTEMPTS):
-        translation = separating_translation(overlay_now(context)[1].shapes[shape], *subjects)
+        shapes = overlay_now(context)[1].shapes
+        shape = "mesh" if "mesh" in shapes else settings_of(context).shape_of_bounds
+        translation = separating_translation(shapes[shape], *subjects)
         if not translation.any():
             if distance and context.scene.tool_settings.use_keyframe_insert_auto:
                 item.keyframe_insert("location", frame=context.scene.frame_current_final)

@@ -217,7 +217,8 @@ def update_overlay(
     live = cached.live = cached.subjects.update(
         depsgraph,
         replace(fit_settings(settings), vertex_group=cached.result.group),
-        settings.display.shapes_drawn,
+        # Meshes are not drawn: pairs that touch now are of these.
+        (*settings.display.shapes_drawn, *(("mesh",) if settings.shape == "mesh" else ())),
         settings.shape_of_bounds,
         use_report=not settings.results.stale,
         changed_uids=None if cached.is_invalid else changed_uids,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from bpy.types import Context, Panel
+from bpy.types import Context, Panel, UILayout
 
 from ...formats.wording import valid_text
 from ...scene.blender.frames import playhead
 from ...scene.errors import SceneError
+from ...scene.live.touching import TouchingPairs
 from .. import texts
 from ..operators.pairs import pairs_now
 from ..properties.scene import SWITCHES, settings_of
 from ..row_order import has_rows
-from ..texts import draw_line, error_text, iface_count, length_text, n_, playhead_text
+from ..texts import draw_line, error_text, iface_, iface_count, length_text, n_, playhead_text
 from .sidebar import Tab, fits_in_sidebar, folded
 
 _LINES = 8
@@ -39,20 +40,17 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         except SceneError as error:
             column.label(text=error_text(error), translate=False, icon="INFO")
             return
-        count, frame = len(touching.pairs), playhead_text(playhead(context.scene), 2)
-        if count:
-            one = n_("{count} pair of bounds at frame {frame}")
-            many = n_("{count} pairs of bounds at frame {frame}")
-            draw_line(column, one if count == 1 else many, "RADIOBUT_ON", count=count, frame=frame)
-        else:
-            draw_line(column, "Nothing touches at frame {frame}", "CHECKMARK", frame=frame)
-            if not (context.screen and context.screen.is_animation_playing):
-                return
+        count = len(touching.pairs)
+        _draw_summary(column, context, touching)
+        is_playing = context.screen and context.screen.is_animation_playing
+        if not (count or touching.untested or is_playing):
+            return
         fits = fits_in_sidebar(context, _SURROUNDINGS, _NAMES / 2)
         pairs = touching.pairs[:_LINES].tolist()
         names = {side: valid_text(subjects[side].name) for pair in pairs for side in pair}
         prefixes = texts.shared_prefixes(names.values())
-        for (a, b), depth in zip(pairs, touching.depths.tolist(), strict=False):
+        kinds = touching.overlaps.tolist()
+        for (a, b), depth, kind in zip(pairs, touching.depths.tolist(), kinds, strict=False):
             line = column.split(factor=_NAMES, align=True)
             both = line.split(factor=0.5, align=True)
             for name in texts.shortened_pair(names[a], names[b], prefixes, fits):
@@ -60,12 +58,40 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
                 cell.alignment = "LEFT"
                 select: Any = cell.operator(operator, text=name, translate=False, emboss=False)
                 select.a, select.b = a, b
-            line.label(text=length_text(depth, context.scene.unit_settings, digits=3), translate=False)
+            text = length_text(depth, context.scene.unit_settings, digits=3)
+            if kind and not depth > 0:
+                text = iface_(n_("touch") if kind == "touches" else n_("cross"))
+            line.label(text=text, translate=False)
         for _ in range(len(pairs), _LINES):
             column.label(text="")
         remaining = count - len(pairs)
-        text = iface_count(remaining, "and {count} other pair", "and {count} other pairs")
-        column.label(text=text if remaining else "", translate=False)
+        others = iface_count(remaining, "and {count} other pair", "and {count} other pairs")
+        column.label(text=others if remaining else "", translate=False)
+
+
+def _draw_summary(column: UILayout, context: Context, touching: TouchingPairs) -> None:
+    """Draw the number of pairs, and how long a search of meshes has taken; if it is not over, draw again."""
+    count, frame = len(touching.pairs), playhead_text(playhead(context.scene), 2)
+    is_of_meshes = settings_of(context).shape == "mesh"
+    if count:
+        one = n_("{count} pair of bounds at frame {frame}")
+        many = n_("{count} pairs of bounds at frame {frame}")
+        if is_of_meshes:
+            one = n_("{count} pair of meshes at frame {frame}")
+            many = n_("{count} pairs of meshes at frame {frame}")
+        draw_line(column, one if count == 1 else many, "RADIOBUT_ON", count=count, frame=frame)
+    elif not touching.untested:
+        draw_line(column, "Nothing touches at frame {frame}", "CHECKMARK", frame=frame)
+    if not is_of_meshes:
+        return
+    milliseconds = f"{1000 * touching.seconds:.0f}"
+    if not touching.untested:
+        draw_line(column, "Tested in {time} ms", "TIME", time=milliseconds)
+        return
+    text = n_("{count} near pairs are left after {time} ms")
+    draw_line(column, text, "TIME", count=touching.untested, time=milliseconds)
+    if context.region is not None:
+        context.region.tag_redraw()
 
 
 class COLLISION_BOUNDS_PT_display(Tab, Panel):

@@ -268,12 +268,16 @@ _COUNTED = 1000
 """Number of selected objects up to which the types of all are read, whenever the panel is drawn."""
 
 
-def _show_shape(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
+_announce_display = announces(options.display_changed)
+
+
+def _show_shape(self: COLLISION_BOUNDS_PG_scene, context: Context) -> None:
     """Show the shape that collision checks use, instead of the one before if that alone was shown.
 
     Shapes of Also Fit stay.
     """
     if self.shape != self.shape_of_bounds:
+        _announce_display(self, context)  # pairs that touch now are of meshes
         return
     shown = self.display.shapes_drawn
     setattr(self.display, SWITCHES[self.shape], True)
@@ -287,7 +291,7 @@ def _show_added_shapes(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> No
 
 
 _UPDATES: dict[str, Callable[[Any, Context], None]] = {
-    **dict.fromkeys(("padding", "box_axes", "parts", "parts_tolerance"), announces(options.display_changed)),
+    **dict.fromkeys(("padding", "box_axes", "parts", "parts_tolerance"), _announce_display),
     "shape": _show_shape,
     **{name: clear_picker(name) for name in OPTIONS_WITH_PICKER},
 }

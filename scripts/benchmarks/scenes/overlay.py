@@ -51,7 +51,7 @@ def _touching(case: Keyed) -> Call:
     """Find the pairs that Touching Now lists."""
     _, update, _ = _live(case)
     from addon.core.scan.candidates import PairFilter
-    from addon.scene.live.contact_state import find_touching_pairs
+    from addon.scene.live.touching import find_touching_pairs
 
     checked: Any = case.shape
     shapes = update(()).shapes[checked]

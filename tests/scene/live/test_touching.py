@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
-from addon.core import Aabb, Obb, Sphere, separation
+from addon.core import Aabb, Meshes, Obb, Sphere, separation
 from addon.core.scan.candidates import PairFilter
-from addon.scene.live.contact_state import OwnedShapes, find_touching_pairs, separating_translation
+from addon.scene.live import touching
+from addon.scene.live.contact_state import OwnedShapes
+from addon.scene.live.touching import find_touching_pairs, separating_translation, touching_meshes
+from tests.core import meshes
+from tests.core.mesh.solids import FAMILIES, Body, bodies_overlap, surfaces_cross
+from tests.tiers import times
 
 EVERYTHING = {"group_a": None, "group_b": None, "ignored": (), "separate": None}
 
@@ -113,3 +118,79 @@ def test_translated_subjects_do_not_overlap_and_no_shorter_push_along_an_axis_do
             shorter = 0.99 * np.linalg.norm(translation)
             for axis in np.vstack([np.eye(3), -np.eye(3)]):
                 assert gap(shorter * axis) <= 1e-9
+
+
+# --- meshes ------------------------------------------------------------------------------------------------
+
+TORUS = Body(meshes.torus(16, 8, 1.0, 0.3).round(12))
+
+
+def rings_and_balls(count):
+    """Rings and balls, half of each, in random poses in a small space."""
+    poses = meshes.random_poses(count, 1.2, 3)
+    bodies = [(TORUS, FAMILIES["ball"])[index % 2] for index in range(count)]
+    return bodies, OwnedShapes(Meshes([each.mesh for each in bodies], poses), np.arange(count))
+
+
+def test_touching_meshes_agree_with_edges_and_winding_numbers_of_all_pairs():
+    count = 24
+    bodies, owned = rings_and_balls(count)
+    *_, found = touching_meshes(owned, PairFilter(count, **EVERYTHING))
+    poses = owned.shape.matrix
+    wanted = {
+        (i, j)
+        for i, j in combinations(range(count), 2)
+        if bodies_overlap(bodies[i], poses[[i]], bodies[j], poses[[j]])[0]
+    }
+    assert 20 < len(wanted) < count * (count - 1) / 4
+    assert set(map(tuple, found.pairs.tolist())) == wanted
+    assert found.untested == 0 and (np.diff(found.depths) <= 0).all()
+    for (i, j), kind in zip(found.pairs.tolist(), found.overlaps.tolist(), strict=True):
+        is_crossing = surfaces_cross(bodies[i].posed(poses[[i]]), bodies[j].posed(poses[[j]]))[0]
+        assert kind == ("crosses" if is_crossing else "inside")
+
+
+def test_search_of_meshes_finds_the_deepest_first_and_can_stop(monkeypatch):
+    monkeypatch.setattr(touching, "_TRIANGLES_AT_ONCE", 1)
+    _, owned = rings_and_balls(12)
+    states = list(touching_meshes(owned, PairFilter(12, **EVERYTHING)))
+    left = [state.untested for state in states]
+    assert len(left) > 10 and left == sorted(left, reverse=True) and left[-1] == 0
+    for before, after in pairwise(states):
+        assert set(map(tuple, before.pairs.tolist())) <= set(map(tuple, after.pairs.tolist()))
+    assert len(states[len(states) // 2].pairs) > len(states[-1].pairs) / 2
+
+
+def test_open_meshes_that_cross_have_no_depth_and_meshes_apart_are_no_pair():
+    sheet = Body(meshes.plate(2, 2.0) - [1, 1, 0], is_closed=False)
+    upright = np.eye(4)
+    upright[:3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
+    upright[:3, 3] = 0.1, 0.2, 0.3
+    away = np.eye(4)
+    away[0, 3] = 2.5
+    owned = OwnedShapes(Meshes([sheet.mesh] * 3, np.array([np.eye(4), upright, away])), np.arange(3))
+    *_, found = touching_meshes(owned, PairFilter(3, **EVERYTHING))
+    assert found.pairs.tolist() == [[0, 1]] and found.overlaps.tolist() == ["crosses"]
+    assert np.isnan(found.depths).all()
+    apart = OwnedShapes(owned.shape[[0, 2]], np.arange(2))
+    assert [len(state.pairs) for state in touching_meshes(apart, PairFilter(2, **EVERYTHING))] == [0]
+
+
+@pytest.mark.parametrize("seed", range(times(6, 2)))
+def test_translated_meshes_do_not_overlap_and_no_shorter_push_along_an_axis_does(seed):
+    pose = meshes.random_poses(2, 0.4, seed)
+    bodies = [TORUS, (FAMILIES["ball"], FAMILIES["box"], TORUS)[seed % 3]]
+    translation = separating_translation(
+        OwnedShapes(Meshes([each.mesh for each in bodies], pose), np.arange(2)), 0, 1
+    )
+
+    def overlap(by):
+        moved = pose[[0]].copy()
+        moved[0, :3, 3] += by
+        return bodies_overlap(bodies[0], moved, bodies[1], pose[[1]])[0]
+
+    assert overlap(0) and not overlap(translation)
+    assert overlap(translation * 0.99), "it goes no farther than it has to along its direction"
+    # The six axes are among the directions that are tried, but for a few degrees.
+    size = float(np.linalg.norm(translation))
+    assert all(overlap(sign * axis * 0.9 * size) for axis in np.eye(3) for sign in (-1, 1))
