@@ -7,7 +7,7 @@ import pytest
 from mathutils import Matrix
 
 from addon.scene.errors import SceneError
-from addon.scene.live import touching
+from addon.scene.live import contact_state
 from addon.ui.operators import pairs
 from addon.ui.operators.pairs import pairs_now
 from addon.ui.panels.display import COLLISION_BOUNDS_PT_touching
@@ -106,6 +106,8 @@ def test_meshes_touch_where_their_surfaces_do_and_not_where_boxes_do(balls):
     assert touching_names() == []
     labels = Page(COLLISION_BOUNDS_PT_touching).labels
     assert labels[0].startswith("Nothing touches") and labels[1].startswith("Tested in ")
+    _, shown = pairs.overlay_now(bpy.context)
+    assert not shown.in_contact.any(), "bounds are blue too"
     balls.shape = "aabb"
     assert touching_names() == [{"Still", "Mover"}]
     balls.shape = "mesh"
@@ -117,6 +119,22 @@ def test_meshes_touch_where_their_surfaces_do_and_not_where_boxes_do(balls):
     assert found.depths.tolist() == pytest.approx([2 - 0.8 * 3**0.5], abs=0.02)
     labels = Page(COLLISION_BOUNDS_PT_touching).labels
     assert labels[0].startswith("1 pair of meshes") and "60" in " ".join(labels)
+
+
+def test_bounds_without_a_scan_are_red_where_meshes_touch(balls, monkeypatch):
+    bpy.ops.collision_bounds.clear_results()
+    assert bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE") == {"FINISHED"}
+
+    def red_at(frame):
+        bpy.context.scene.frame_set(frame)
+        return pairs.overlay_now(bpy.context)[1].in_contact.tolist()
+
+    assert red_at(5) == [False, False] and red_at(12) == [True, True]
+    # Without time for meshes, where their boxes overlap.
+    monkeypatch.setattr(contact_state, "_SECONDS", 0.0)
+    assert red_at(5) == [True, True]
+    balls.shape = "aabb"
+    assert red_at(5) == [True, True]
 
 
 def test_meshes_that_change_are_followed(balls):
@@ -137,7 +155,7 @@ def test_search_of_meshes_goes_on_with_each_drawing(balls, monkeypatch):
         bpy.ops.mesh.primitive_ico_sphere_add(radius=1, location=(0.3 * index, 5, 0))
     scanned_scene.scan(shape="mesh")
     monkeypatch.setattr(pairs, "_SECONDS_AT_ONCE", 0.0)
-    monkeypatch.setattr(touching, "_TRIANGLES_AT_ONCE", 1)
+    monkeypatch.setattr(contact_state, "TRIANGLES_AT_ONCE", 1)
     bpy.context.scene.frame_set(12)
     left = [pairs_now(bpy.context)[1].untested for _ in range(17)]
     assert left[:16] == list(range(15, -1, -1)) and left[16] == 0

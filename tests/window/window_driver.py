@@ -515,7 +515,7 @@ class WindowDriver:
         A menu opens below or above its button, with 20 pixels for each entry. A click outside only closes it.
         """
         name = wanted.split(".")[-1]
-        for entry in (1, 2, 3, 4, -1, -2, -3, -4):
+        for entry in (*range(1, 9), *range(-1, -9, -1)):
             x, y = yield from self.find_button(self.region("UI"), wanted)
             yield from self.click()
             yield from self.move_mouse(x, y - 20 * entry)

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import ContactReport, Shape, overlapping_pairs, overlaps
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core import ContactReport, Meshes, Shape, overlapping_pairs, overlaps
+from ...core.mesh.node_pool import distinct_objects
+from ...core.numeric.arrays import Bools, Floats, Ints, chunks_by_cost
 from ...formats.document.model import TimeSettings
 from ..settings import DrawnShape, FitSettings
+
+TRIANGLES_AT_ONCE = 1 << 13
+"""Triangles of pairs of meshes that are tested at once: about 30 ms, and more for larger meshes."""
+_SECONDS = 0.03
+"""Time after which no more meshes are tested for the color of their bounds."""
 
 
 class OwnedShapes(NamedTuple):
@@ -131,18 +138,32 @@ class ContactTimes:
 def overlapping_subjects(owned: OwnedShapes, objects: Ints) -> Bools:
     """Return which subjects (n,) have a shape that overlaps a shape of another object.
 
+    Meshes that are not tested after `_SECONDS` count if the boxes around them overlap.
+
     owned : Shapes of one kind.
     objects : (n,) int. Number of the object of each subject: bones and loose parts of one object have the
         same.
     """
     in_contact = np.zeros(len(objects), dtype=bool)
-    pairs = touching_shapes(owned, lambda first, second: objects[first] != objects[second])
-    in_contact[owned.owners[pairs]] = True
+    pairs = near_shapes(owned, lambda first, second: objects[first] != objects[second])
+    shapes, begin = owned.shape, perf_counter()
+    costs = costs_of_pairs(shapes, pairs) if isinstance(shapes, Meshes) else np.zeros(len(pairs))
+    for chunk in chunks_by_cost(costs, TRIANGLES_AT_ONCE) if len(pairs) else ():
+        part = pairs[chunk]
+        if perf_counter() - begin < _SECONDS:
+            part = part[overlaps(shapes[part[:, 0]], shapes[part[:, 1]])]
+        in_contact[owned.owners[part]] = True
     return in_contact
 
 
-def touching_shapes(owned: OwnedShapes, includes: Callable[[Ints, Ints], Bools]) -> Ints:
-    """Return the pairs (k, 2) of shapes that overlap, of subjects that `includes` accepts."""
+def near_shapes(owned: OwnedShapes, includes: Callable[[Ints, Ints], Bools]) -> Ints:
+    """Return the pairs (k, 2) of shapes whose boxes overlap, of subjects that `includes` accepts."""
     pairs = overlapping_pairs(owned.shape.aabb())
-    pairs = pairs[includes(*owned.owners[pairs].T)]
-    return pairs[overlaps(owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]])]
+    return pairs[includes(*owned.owners[pairs].T)]
+
+
+def costs_of_pairs(meshes: Meshes, pairs: Ints) -> Ints:
+    """Return the numbers (k,) of triangles of pairs (k, 2) of meshes."""
+    kinds, which = distinct_objects(meshes.nodes)
+    counts = np.array([len(each.given) for each in kinds], dtype=np.int64)
+    return np.asarray(counts[which][pairs].sum(axis=1))

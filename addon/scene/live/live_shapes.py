@@ -199,7 +199,7 @@ class LiveSubjects:
 
         A subject is in contact if the result's report has a contact of it at this frame. Without a report,
         without `use_report`, or outside the range of the report, it is in contact if its `checked` shape
-        overlaps one of another object.
+        overlaps one of another object; its mesh, if meshes are among what is drawn.
 
         fit : Settings of subjects that have none of their own.
         checked : Shape that is tested for overlaps. It is returned, too.
@@ -237,7 +237,7 @@ class LiveSubjects:
         times = self._times if use_report else None
         in_contact = None if times is None else times.in_contact_at(playhead(depsgraph.scene))
         if in_contact is None:
-            in_contact = overlapping_subjects(shapes[checked], self._objects)
+            in_contact = overlapping_subjects(shapes.get("mesh", shapes[checked]), self._objects)
         return LiveShapes(shapes, in_contact, self._selected, self._visible, moved, parts)
 
     def _have_parts(self, fit: FitSettings, present: Bools) -> Bools:

@@ -17,7 +17,6 @@ from ...core import (
     Obb,
     Sphere,
     minimum_translation,
-    overlapping_pairs,
     overlaps,
     separation,
     witness_points,
@@ -25,12 +24,12 @@ from ...core import (
 from ...core.distance.mesh_depth import separations_by_depth
 from ...core.distance.overlap_kinds import OVERLAPS, overlap_kinds
 from ...core.mesh.meshes import moving_nodes
-from ...core.mesh.node_pool import distinct_objects
 from ...core.numeric.arrays import Floats, Ints, chunks_by_cost, length
 from ...core.numeric.geodesic import geodesic_directions
 from ...core.scan.candidates import PairFilter
 from ...core.sweep.mesh_mesh import first_impacts_of_meshes
-from .contact_state import OwnedShapes, touching_shapes
+from . import contact_state
+from .contact_state import OwnedShapes, costs_of_pairs, near_shapes
 
 
 class TouchingPairs(NamedTuple):
@@ -56,7 +55,8 @@ def find_touching_pairs(owned: OwnedShapes, pair_filter: PairFilter) -> Touching
 
     owned : Shapes of one kind.
     """
-    pairs = touching_shapes(owned, pair_filter.includes)
+    pairs = near_shapes(owned, pair_filter.includes)
+    pairs = pairs[overlaps(owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]])]
     gaps = separation(owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]])
     # A subject may have several shapes: the deepest pair of them counts.
     subjects = np.sort(owned.owners[pairs], axis=1)
@@ -69,10 +69,6 @@ def find_touching_pairs(owned: OwnedShapes, pair_filter: PairFilter) -> Touching
     return TouchingPairs(subjects[order], depths[order], np.full(len(order), ""))
 
 
-_TRIANGLES_AT_ONCE = 1 << 13
-"""Triangles of pairs of meshes that are tested at once: about 30 ms, and more for larger meshes."""
-
-
 def touching_meshes(owned: OwnedShapes, pair_filter: PairFilter) -> Iterator[TouchingPairs]:
     """Find the pairs of subjects, of those that the filter includes, with overlapping meshes.
 
@@ -82,16 +78,13 @@ def touching_meshes(owned: OwnedShapes, pair_filter: PairFilter) -> Iterator[Tou
     """
     meshes, owners = owned
     assert isinstance(meshes, Meshes), "other shapes are found at once"
-    boxes = meshes.aabb()
-    near = overlapping_pairs(boxes)
-    near = near[pair_filter.includes(*owners[near].T)]
+    boxes, near = meshes.aabb(), near_shapes(owned, pair_filter.includes)
     low, high = (corner[near] for corner in (boxes.min, boxes.max))
     common = (high.min(axis=1) - low.max(axis=1)).min(axis=1)
     near = near[np.argsort(-common, kind="stable")]
-    kinds, which = distinct_objects(meshes.nodes)
-    costs = np.array([len(each.given) for each in kinds], dtype=np.int64)[which][near].sum(axis=1)
     found = TouchingPairs(near[:0], np.empty(0), np.empty(0, dtype="U7"), len(near))
-    for chunk in chunks_by_cost(costs, _TRIANGLES_AT_ONCE) if len(near) else ():
+    costs = costs_of_pairs(meshes, near)
+    for chunk in chunks_by_cost(costs, contact_state.TRIANGLES_AT_ONCE) if len(near) else ():
         pairs = near[chunk]
         pairs = pairs[overlaps(meshes[pairs[:, 0]], meshes[pairs[:, 1]])]
         a, b = meshes[pairs[:, 0]], meshes[pairs[:, 1]]
@@ -112,7 +105,7 @@ def touching_meshes(owned: OwnedShapes, pair_filter: PairFilter) -> Iterator[Tou
 _DIRECTIONS = geodesic_directions(6).vectors
 """Directions (362, 3) that are tried for subjects of several parts: neighbors are about 10 degrees apart."""
 _DIRECTIONS_OF_MESHES = geodesic_directions(2).vectors
-"""Directions (42, 3) that are tried for meshes, besides that out of the deepest place."""
+"""Directions (42, 3) that are tried for meshes, and that out of the deepest place."""
 _ROUNDING = 2e-6
 """Part of the coordinates by which a translation is longer: Blender stores matrices in single precision."""
 

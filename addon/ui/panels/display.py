@@ -65,8 +65,8 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         for _ in range(len(pairs), _LINES):
             column.label(text="")
         remaining = count - len(pairs)
-        others = iface_count(remaining, "and {count} other pair", "and {count} other pairs")
-        column.label(text=others if remaining else "", translate=False)
+        rest = iface_count(remaining, "and {count} other pair", "and {count} other pairs")
+        column.label(text=rest if remaining else "", translate=False)
 
 
 def _draw_summary(column: UILayout, context: Context, touching: TouchingPairs) -> None:

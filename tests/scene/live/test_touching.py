@@ -9,7 +9,7 @@ import pytest
 
 from addon.core import Aabb, Meshes, Obb, Sphere, separation
 from addon.core.scan.candidates import PairFilter
-from addon.scene.live import touching
+from addon.scene.live import contact_state
 from addon.scene.live.contact_state import OwnedShapes
 from addon.scene.live.touching import find_touching_pairs, separating_translation, touching_meshes
 from tests.core import meshes
@@ -151,7 +151,7 @@ def test_touching_meshes_agree_with_edges_and_winding_numbers_of_all_pairs():
 
 
 def test_search_of_meshes_finds_the_deepest_first_and_can_stop(monkeypatch):
-    monkeypatch.setattr(touching, "_TRIANGLES_AT_ONCE", 1)
+    monkeypatch.setattr(contact_state, "TRIANGLES_AT_ONCE", 1)
     _, owned = rings_and_balls(12)
     states = list(touching_meshes(owned, PairFilter(12, **EVERYTHING)))
     left = [state.untested for state in states]

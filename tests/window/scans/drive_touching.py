@@ -19,6 +19,17 @@ def add_objects() -> None:
     move(cart, (1, -10, 0.6, 0), (50, 22, 0.6, 0))
 
 
+def add_notch() -> None:
+    """Add an L, and in its notch a box that touches nothing; far from all others."""
+    mesh = bpy.data.meshes.new("L")
+    outline = [(0, 0), (3, 0), (3, 1), (1, 1), (1, 3), (0, 3)]
+    points = [(x, y + 10, z) for z in (0, 1) for x, y in outline]
+    sides = [(k, (k + 1) % 6, (k + 1) % 6 + 6, k + 6) for k in range(6)]
+    mesh.from_pydata(points, [], [tuple(range(5, -1, -1)), tuple(range(6, 12)), *sides])
+    bpy.context.collection.objects.link(bpy.data.objects.new("L", mesh))
+    add_box("In Notch", 2, 12, 0.5)
+
+
 def scenario(driver: WindowDriver) -> Steps:
     """Compute bounds, open the panel, play, click a pair, move an object."""
     add_objects()
@@ -42,3 +53,13 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.press_keys("g", "y", "9", "Return")
     yield from driver.wait_for_redraw()
     yield from driver.note("moved")
+    # The same of meshes: a tilted box in the notch of an L is in its bounds, and does not touch it.
+    yield from driver.press_keys("ctrl+z")
+    add_notch()
+    bpy.ops.object.select_all(action="DESELECT")
+    yield from driver.click_button("collision_bounds.compute_bounds")
+    yield from driver.choose_from_menu("collision_bounds.shape", "mesh")
+    yield from driver.wait_for_redraw()
+    yield from driver.note("meshes")
+    yield from driver.click_button("collision_bounds.select_touching", across=0.2)
+    yield from driver.note("clicked mesh")
