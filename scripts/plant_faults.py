@@ -67,9 +67,9 @@ FAULTS = (
         "np.zeros_like(enter_error)",
         "contact time: uncertainty of zero",
     ),
-    ("formats/rounding.py", "_grown(lengths, moved)", "_grown(lengths, 0 * moved)", "missing margin"),
+    ("formats/spaces.py", "_grown(lengths, moved)", "_grown(lengths, 0 * moved)", "missing margin"),
     ("formats/spaces.py", "(q[..., 1:]) * mirror", "(q[..., 1:])", "left-handed spaces: inverse rotation"),
-    ("formats/atomic_write.py", "temporary.unlink()", "pass", "temporary file not deleted"),
+    ("formats/files.py", "temporary.unlink()", "pass", "temporary file not deleted"),
     (
         "formats/validation/validate.py",
         'yield f"{path}.frames: must increase"',

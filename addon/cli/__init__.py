@@ -2,12 +2,12 @@
 
 Modules in reading order:
 
-- `process`: standard streams, which may be full, closed or broken; signals; Blender's temporary files.
+- `process`: standard streams, which may be full, closed or broken; signals; Blender's temporary files. Runs a
+  job, and stops it on Ctrl-C, with its progress in a line of a terminal; writes the file and the table.
 - `parser`: the options of each command: those of its settings, and those of files and exit codes; the format
   and space of its output.
 - `main`: runs a command as the last act of its process; turns errors into messages and exit codes. Each
-  command has a function. It runs a job, and stops it on Ctrl-C, with its progress in a line of a terminal;
-  then it writes the file, the table and warnings.
+  command has a function, which prints warnings too.
 
 May import `core`, `formats` and `scene`. `bpy` and what needs it are imported by a command that opens a
 scene: help, usage errors and `validate` run without Blender.

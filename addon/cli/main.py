@@ -1,8 +1,7 @@
 """Commands: arguments in, exit code out. docs/command-line.md is the contract.
 
 The script of the checkout and the extension call `run_process`. Blender, and what needs it, is imported when
-a command opens a scene, because that takes a second. Texts are written in parts, because a scene can have a
-million objects.
+a command opens a scene, because that takes a second.
 """
 
 from __future__ import annotations
@@ -11,9 +10,8 @@ import argparse
 import contextlib
 import itertools
 import sys
-import time
 import traceback
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
@@ -22,115 +20,19 @@ from .. import formats
 from ..core import CollisionBoundsError, Progress
 from ..formats.document.model import MISSING_INPUTS
 from ..formats.export.text_table import collider_check_table
-from ..formats.wording import format_duration, message_line, pluralized, single_line
+from ..formats.wording import message_line, pluralized, single_line
 from ..scene import open_file
 from ..scene.declarations import with_options
 from ..scene.settings import BoundsSettings, ColliderCheckSettings, ContactSettings
 from . import BAD_INPUT, CONTACTS_FOUND, DONE, INTERNAL_ERROR, PROBLEMS_FOUND, PROGRAM, STOPPED, process
 from .parser import UsageError, parse_arguments
+from .process import ProgressLine, run_job, write_output
 
 if TYPE_CHECKING:
     from ..scene.jobs.result import Result
     from ..scene.jobs.scan_shares import ScanShare
 
-_INTERVAL = 0.1
-"""Seconds between updates: a terminal may be slower than a scan."""
-_ESTIMATES_AFTER = 1.0
-"""Seconds until the time left is a useful estimate."""
-_PARTS_AT_ONCE = 64
-"""Parts of a text between updates."""
-
-_Result = TypeVar("_Result")
 _Settings = TypeVar("_Settings")
-
-
-class ProgressLine:
-    """Percentage, frame or phase, and time left, in one line that is rewritten in place.
-
-    written : What is done when the text of a result is written, from 0 to 1.
-    """
-
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start at the current time of `clock`, which returns seconds."""
-        # None after the end of the line.
-        self._stream: TextIO | None = stream
-        self._clock = clock
-        self._started = self._next_update = clock()
-        self._width = 0
-        self.written = 0.0
-
-    def show(self, done: float, frame: float, phase: str = "") -> None:
-        """Update the line, unless it was updated a moment ago; a phase is shown instead of the frame.
-
-        done : from 0 to 1
-        """
-        now = self._clock()
-        if self._stream is None or now < self._next_update:
-            return
-        self._next_update = now + _INTERVAL
-        text = f"{done:4.0%}  {phase or f'frame {frame:g}'}"
-        elapsed = now - self._started
-        if done and elapsed >= _ESTIMATES_AFTER:
-            text += f"  {format_duration(elapsed / done * (1 - done))} left"
-        print("\r" + text.ljust(self._width), end="", file=self._stream, flush=True)
-        self._width = len(text)
-
-    def clear(self) -> None:
-        if self._stream is not None and self._width:
-            print("\r" + " " * self._width + "\r", end="", file=self._stream, flush=True)
-            self._width = 0
-
-    def shown(
-        self, parts: Iterable[str], part_count: int, share: float, terminal: TextIO | None
-    ) -> Iterator[str]:
-        """Yield the parts of a text, and show the progress before every few.
-
-        part_count : about how many parts there are
-        share : of what remains of the progress
-        terminal : stream of the text; if it is a terminal, the first part that is not empty ends the progress
-        """
-        begin, width = self.written, (1 - self.written) * share
-        ends_line = terminal is not None and terminal.isatty()
-        for count, part in enumerate(parts):
-            if part and ends_line:
-                self.clear()
-                self._stream = None
-            if not count % _PARTS_AT_ONCE:
-                self.show(begin + width * min(count / max(part_count, 1), 1.0), 0.0, "writing")
-            yield part
-        self.written = begin + width
-
-
-def run_job(job: Generator[Progress, None, _Result], line: ProgressLine | None) -> _Result:
-    """Run a job to its end and return its result; its progress goes to `line`, if it is shown.
-
-    Raises KeyboardInterrupt after Ctrl-C or SIGTERM, once the part of the job that is running has ended.
-    """
-    from ..scene.blender.private_scene import keeping_open
-
-    place = ""
-    results: list[_Result] = []
-    with contextlib.ExitStack() as stack:
-        # No window shows the file before the job has ended, so private scenes stay for all steps.
-        stack.enter_context(keeping_open())
-        if line is not None:
-            stack.callback(line.clear)
-        stack.callback(job.close)
-        signals = stack.enter_context(process.recorded_signals())
-        try:
-            while not signals:
-                progress = next(job)
-                phase = "" if progress.phase == "frames" else progress.phase
-                place = f" while {phase}" if phase else f" at frame {progress.time:g}"
-                if line is not None and not signals:
-                    line.show(progress.share, progress.time, phase)
-        except StopIteration as stop:
-            results.append(stop.value)
-    # Checked after the block, because the handlers record signals until its end.
-    if signals:
-        raise KeyboardInterrupt(f"stopped by {signals[0]}{place}, nothing was written")
-    return results[0]
-
 
 _LISTED = 20
 """Number of warnings of one run that are printed; the document has all."""
@@ -182,7 +84,7 @@ def write_result(
     skipped = document["skipped"]
     if not document["objects"]:
         print_warning(f"no objects with bounds{f', {len(skipped)} skipped' if skipped else ''}")
-    elif options.command == "contacts" and not result.has_pairs:
+    elif options.command == "contacts" and not (document["contacts"] or result.has_pairs):
         print_warning("only one object was checked, so there are no pairs that can touch")
     comparison = None if baseline is None else _compare(document, baseline, options.baseline)
     more = [f"\n{len(skipped)} skipped\n"] if skipped else []
@@ -196,41 +98,10 @@ def write_result(
         table = formats.bounds_table(document, result.linear_only)
     else:
         chosen, table = formats.ExportOptions(table="contacts"), [result.contacts_table(document)]
-    text = () if options.output is None else formats.file_text(document, options.format, chosen)
+    text = () if options.output is None else options.format.parts(document, chosen)
     part_count = len(document["objects"]) + len(document["tracks"])
     write_output(text, itertools.chain(table, more), options, out, progress, part_count)
     return comparison
-
-
-def write_output(
-    text: Iterable[str],
-    table: Iterable[str],
-    options: argparse.Namespace,
-    out: TextIO,
-    progress: ProgressLine | None = None,
-    part_count: int = 1,
-) -> None:
-    """Write a text to the output file, if there is one, and a table to `out`.
-
-    If the output is standard output, only the text is written there.
-
-    part_count : About how many parts the text and the table have.
-    """
-    with contextlib.ExitStack() as output_file:
-        if progress is not None:
-            output_file.callback(progress.clear)
-        if options.output == "-":
-            table = text
-        elif options.output is not None:
-            if progress is not None:
-                text = progress.shown(text, part_count, 1.0 if options.quiet else 0.5, None)
-            output_file.enter_context(formats.replaced_after(Path(options.output), text))
-            table = itertools.chain(table, [f"\nWritten: {single_line(options.output)}\n"])
-        if options.output == "-" or not options.quiet:
-            out.writelines(table if progress is None else progress.shown(table, part_count, 1.0, out))
-        # The file is unchanged if standard output is full, or after Ctrl-C.
-        process.finish_output(out)
-        process.ignore_late_signals()
 
 
 def _compare(document: dict[str, Any], baseline: Mapping[str, Any], path: Path) -> formats.Comparison:
@@ -433,10 +304,8 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[formats.InputWa
             "script in Blender (blender -b --python-exit-code 3 --python SCRIPT -- COMMAND SCENE)"
         ) from None
     from ..scene.blender import object_properties
-    from ..scene.blender.parts import known_rows
 
     object_properties.attach()
-    known_rows.attach()
     if _is_output(options.file if "file" in options else bpy.data.filepath, options):
         raise UsageError(f"{options.output}: is the scene file itself; choose another name")
     if "file" in options:
@@ -453,6 +322,10 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[formats.InputWa
         raise UsageError(f"{name}: {reason or 'Blender has no scene file open'}")
     if options.scene is not None:
         open_file.activate_scene(options.scene)
+    if bpy.data.armatures:
+        from ..scene.blender.parts import known_rows
+
+        known_rows.attach()
     from ..scene.blender.animated import Simulations
     from ..scene.blender.frames import playhead
     from ..scene.blender.missing_inputs import input_warnings

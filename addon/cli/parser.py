@@ -58,7 +58,7 @@ def _complete_output_options(options: argparse.Namespace) -> None:
             remedy = f"the name must end in {_KNOWN_SUFFIXES}; for another name add --format"
             raise UsageError(f"{options.output}: {remedy}")
         format = found or format
-    options.format = format.name
+    options.format = format
     if options.command == "contacts" and "contacts" not in format.contents:
         raise UsageError(f"{source}: {format.label} cannot store contacts; {_alternative('contacts')}")
     if format.convention is not None and options.preset not in (None, format.name):

@@ -1,6 +1,7 @@
-"""The process of a command: its standard streams, its signals, and Blender's folder for temporary files.
+"""The process of a command: streams, signals, Blender's folder for temporary files, progress and output.
 
-Imports the standard library only, because the script of the checkout calls it before it imports NumPy.
+Imports the standard library only, because the script of the checkout calls it before it imports NumPy. Texts
+are written in parts, because a scene can have a million objects.
 
 A signal that is ignored when the process starts stays ignored: a command with `&` in a script ignores Ctrl-C.
 """
@@ -10,20 +11,25 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import itertools
 import os
 import shutil
 import signal
 import stat
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from . import PROGRAM, STOPPED
 
 if TYPE_CHECKING:
+    import argparse
+
+    from ..core import Progress
     from ..formats import OutputError
 
 
@@ -230,3 +236,137 @@ def remove_session_folder() -> None:
     is_temporary = folder.parent.resolve() == Path(tempfile.gettempdir()).resolve()
     if is_temporary and folder.name.startswith("blender_"):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+_INTERVAL = 0.1
+"""Seconds between updates: a terminal may be slower than a scan."""
+_ESTIMATES_AFTER = 1.0
+"""Seconds until the time left is a useful estimate."""
+_PARTS_AT_ONCE = 64
+"""Parts of a text between updates."""
+
+_Result = TypeVar("_Result")
+
+
+class ProgressLine:
+    """Percentage, frame or phase, and time left, in one line that is rewritten in place.
+
+    written : What is done when the text of a result is written, from 0 to 1.
+    """
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start at the current time of `clock`, which returns seconds."""
+        # None after the end of the line.
+        self._stream: TextIO | None = stream
+        self._clock = clock
+        self._started = self._next_update = clock()
+        self._width = 0
+        self.written = 0.0
+
+    def show(self, done: float, frame: float, phase: str = "") -> None:
+        """Update the line, unless it was updated a moment ago; a phase is shown instead of the frame.
+
+        done : from 0 to 1
+        """
+        now = self._clock()
+        if self._stream is None or now < self._next_update:
+            return
+        from ..formats.wording import format_duration
+
+        self._next_update = now + _INTERVAL
+        text = f"{done:4.0%}  {phase or f'frame {frame:g}'}"
+        elapsed = now - self._started
+        if done and elapsed >= _ESTIMATES_AFTER:
+            text += f"  {format_duration(elapsed / done * (1 - done))} left"
+        print("\r" + text.ljust(self._width), end="", file=self._stream, flush=True)
+        self._width = len(text)
+
+    def clear(self) -> None:
+        if self._stream is not None and self._width:
+            print("\r" + " " * self._width + "\r", end="", file=self._stream, flush=True)
+            self._width = 0
+
+    def shown(
+        self, parts: Iterable[str], part_count: int, share: float, terminal: TextIO | None
+    ) -> Iterator[str]:
+        """Yield the parts of a text, and show the progress before every few.
+
+        part_count : about how many parts there are
+        share : of what remains of the progress
+        terminal : stream of the text; if it is a terminal, the first part that is not empty ends the progress
+        """
+        begin, width = self.written, (1 - self.written) * share
+        ends_line = terminal is not None and terminal.isatty()
+        for count, part in enumerate(parts):
+            if part and ends_line:
+                self.clear()
+                self._stream = None
+            if not count % _PARTS_AT_ONCE:
+                self.show(begin + width * min(count / max(part_count, 1), 1.0), 0.0, "writing")
+            yield part
+        self.written = begin + width
+
+
+def run_job(job: Generator[Progress, None, _Result], line: ProgressLine | None) -> _Result:
+    """Run a job to its end and return its result; its progress goes to `line`, if it is shown.
+
+    Raises KeyboardInterrupt after Ctrl-C or SIGTERM, once the part of the job that is running has ended.
+    """
+    from ..scene.blender.private_scene import keeping_open
+
+    place = ""
+    results: list[_Result] = []
+    with contextlib.ExitStack() as stack:
+        # No window shows the file before the job has ended, so private scenes stay for all steps.
+        stack.enter_context(keeping_open())
+        if line is not None:
+            stack.callback(line.clear)
+        stack.callback(job.close)
+        signals = stack.enter_context(recorded_signals())
+        try:
+            while not signals:
+                progress = next(job)
+                phase = "" if progress.phase == "frames" else progress.phase
+                place = f" while {phase}" if phase else f" at frame {progress.time:g}"
+                if line is not None and not signals:
+                    line.show(progress.share, progress.time, phase)
+        except StopIteration as stop:
+            results.append(stop.value)
+    # Checked after the block, because the handlers record signals until its end.
+    if signals:
+        raise KeyboardInterrupt(f"stopped by {signals[0]}{place}, nothing was written")
+    return results[0]
+
+
+def write_output(
+    text: Iterable[str],
+    table: Iterable[str],
+    options: argparse.Namespace,
+    out: TextIO,
+    progress: ProgressLine | None = None,
+    part_count: int = 1,
+) -> None:
+    """Write a text to the output file, if there is one, and a table to `out`.
+
+    If the output is standard output, only the text is written there.
+
+    part_count : About how many parts the text and the table have.
+    """
+    from ..formats import replaced_after
+    from ..formats.wording import single_line
+
+    with contextlib.ExitStack() as output_file:
+        if progress is not None:
+            output_file.callback(progress.clear)
+        if options.output == "-":
+            table = text
+        elif options.output is not None:
+            if progress is not None:
+                text = progress.shown(text, part_count, 1.0 if options.quiet else 0.5, None)
+            output_file.enter_context(replaced_after(Path(options.output), text))
+            table = itertools.chain(table, [f"\nWritten: {single_line(options.output)}\n"])
+        if options.output == "-" or not options.quiet:
+            out.writelines(table if progress is None else progress.shown(table, part_count, 1.0, out))
+        # The file is unchanged if standard output is full, or after Ctrl-C.
+        finish_output(out)
+        ignore_late_signals()

@@ -2,15 +2,14 @@
 
 In reading order:
 
-- `spaces`: axes, handedness and units of engines
+- `spaces`: axes, handedness and units of engines; outward rounding
 - `shape_members`: shapes of documents as shapes of the math
-- `rounding`: outward rounding
 - `contact_extents`: depths and gaps of contacts of a document
 - `validation`: whether a document is correct
 - `document`: contents, writer and reader of the JSON document
 - `export`: the other file formats, converted from a document
 - `comparison`: new, gone and unchanged contacts of two documents
-- `atomic_write`: writes a file wholly or not at all
+- `files`: the file formats; writes a file wholly or not at all
 - `wording`: text helpers of messages; version of the extension, which is not that of documents
 
 May import `core`; needs the standard library and NumPy only.
@@ -25,7 +24,6 @@ Decisions:
 
 # mypy: implicit-reexport
 # ruff: noqa: F401
-from .atomic_write import OutputError, remove_unfinished_files, replaced_after, require_writable, write_text
 from .comparison import Comparison, compare_contacts
 from .document.conversion import (
     DEFAULT_DECIMALS,
@@ -51,19 +49,24 @@ from .document.model import (
     TimeSettings,
     Track,
 )
-from .export.file_formats import (
+from .export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, gltf
+from .export.gltf_collider_nodes import GltfError
+from .export.text_table import bounds_table, contacts_table
+from .files import (
     FILE_FORMATS,
     FORMAT_NAMES,
     ExportOptions,
     FileFormat,
+    OutputError,
     UnknownFormatError,
     file_format,
     file_text,
     format_from_filename,
+    remove_unfinished_files,
+    replaced_after,
+    require_writable,
+    write_text,
 )
-from .export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, gltf
-from .export.gltf_collider_nodes import GltfError
-from .export.text_table import bounds_table, contacts_table
 from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, SpaceError, space_for
 from .validation.strict_json import MAX_MEGABYTES, DocumentError, DocumentSizeError
 from .validation.validate import document_problems, load_document, parse_document, schema

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from addon.cli.parser import UsageError, create_parser, parse_arguments, parse_exit_code
-from addon.formats.export.file_formats import file_format
 
 COMMANDS = ("bounds", "contacts")
 _FORBIDDEN = ("--frame-share", "--join-shares", "--share-exit-code")
@@ -114,7 +113,7 @@ def parse_options(words: Sequence[str]) -> BatchOptions:
         arguments=tuple(command_words),
         inputs=tuple(parsed.inputs),
         output=parsed.output,
-        suffix=file_format(checked.format).suffix,
+        suffix=checked.format.suffix,
         jobs=parsed.jobs,
         scheduler=parsed.dask,
         blender=parsed.blender,

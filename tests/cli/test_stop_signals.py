@@ -13,8 +13,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.cli.main import run_job
-from addon.cli.process import recorded_signals
+from addon.cli.process import recorded_signals, run_job
 from addon.core import Progress
 from tests.cli.command_line import SCRIPT, run
 from tests.paths import TOP

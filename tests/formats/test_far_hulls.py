@@ -9,7 +9,7 @@ import pytest
 
 from addon.core import ConvexHull, hull_from_points
 from addon.core.fitting.hull_surface import hull_defect, moved_hull
-from addon.formats.rounding import rounded_hulls
+from addon.formats.spaces import rounded_hulls
 
 
 def points_above(hull, points):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from addon.core import Aabb, Obb, Sphere
 from addon.core.numeric.arrays import rotation_matrix
 from addon.formats.document.objects import rounded_fields
-from addon.formats.rounding import (
+from addon.formats.spaces import (
     rounded_around_center,
     rounded_down,
     rounded_obb,

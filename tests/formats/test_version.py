@@ -1,4 +1,4 @@
-"""Tests of the version: it is that of the manifest, in the package or above it."""
+"""Tests of the version of the extension, which is that of the manifest, and of that of documents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from addon.formats import wording
+from addon.formats import schema, wording
+from tests.formats import samples
 from tests.paths import TOP
 
 
@@ -35,3 +36,7 @@ def test_missing_manifest_raises(tmp_path, monkeypatch):
     monkeypatch.setattr(wording, "__file__", str(tmp_path / "package" / "formats" / "wording.py"))
     with pytest.raises(FileNotFoundError, match=r"blender_manifest\.toml is neither in"):
         wording.extension_version()
+
+
+def test_documents_have_the_version_that_the_schema_names():
+    assert [samples.document()["version"]] == schema()["properties"]["version"]["examples"]

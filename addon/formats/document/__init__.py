@@ -2,10 +2,9 @@
 
 In reading order:
 
-- `model`: the contents as data classes, in Blender's space and units
+- `model`: the contents as data classes, in Blender's space and units; extras
 - `objects`: objects and tracks, rounded outward, many at once, converted on access
-- `contacts`: contacts and near misses, written from tables and read
-- `conversion`: `make_document`, and `read_document` and `read_file`, the inverse
+- `conversion`: `make_document`, and `read_document` and `read_file`, the inverse; contacts and near misses
 - `json_writer`: text of a document, of many objects with the same members, and of arrays of numbers
 
 May import `core`, the modules of `formats` outside its packages, and `formats.validation`.

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ...core.errors import CollisionBoundsError
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints
-from ..rounding import to_lists
+from ..spaces import to_lists
 from ..validation.strict_json import DocumentError
 from ..wording import message_line
 

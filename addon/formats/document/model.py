@@ -1,16 +1,17 @@
-"""Contents of a document as data classes, in Blender's space and units.
+"""Contents of a document as data classes, in Blender's space and units, and its extras.
 
-`contacts`, `objects` and `conversion` write the members and read them, and `validation/schema.json` describes
-these, with the version of documents.
+`objects` and `conversion` write the other members and read them, and `validation/schema.json` describes all,
+with the version of documents. Extras can hold anything: a value of another form is read as none there.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -21,7 +22,7 @@ from ...core.messages import template
 from ...core.numeric.arrays import Floats, Ints
 from ...core.shapes import VOLUMES
 from ..shape_members import SHAPE_TYPES
-from ..spaces import Space
+from ..spaces import Space, json_number
 
 
 class _Reason(StrEnum):
@@ -360,3 +361,63 @@ class DocumentContents:
     vertex_group: str | None = None
     armature_roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped_pairs: Mapping[str, int] = field(default_factory=dict)
+
+
+def _write_partial(partial: Partial) -> dict[str, Any]:
+    return {"plannedEnd": json_number(partial.planned_end)}
+
+
+def _read_partial(extra: Any, _: Collection[str]) -> Partial | None:
+    if not isinstance(extra, dict) or not isinstance(extra.get("plannedEnd"), (int, float)):
+        return None
+    return Partial(extra["plannedEnd"])
+
+
+def _read_ids(extra: Any, known: Collection[str]) -> tuple[str, ...]:
+    if not isinstance(extra, list) or not all(isinstance(id, str) for id in extra):
+        return ()
+    return tuple(id for id in extra if id in known)
+
+
+def _write_groups(key: str, groups: Mapping[str, Iterable[str]]) -> list[dict[str, Any]]:
+    """Names of groups in order, with the ids of their objects."""
+    return [{key: name, "ids": sorted(groups[name])} for name in sorted(groups)]
+
+
+def _read_groups(key: str, extra: Any) -> list[tuple[str, tuple[str, ...]]]:
+    return [
+        (entry[key], tuple(id for id in entry["ids"] if isinstance(id, str)))
+        for entry in (extra if isinstance(extra, list) else [])
+        if isinstance(entry, dict) and isinstance(entry.get(key), str) and isinstance(entry.get("ids"), list)
+    ]
+
+
+def _write_played(played: Mapping[str, str]) -> list[dict[str, Any]]:
+    ids: dict[str, list[str]] = {}
+    for id, reason in played.items():
+        ids.setdefault(reason, []).append(id)
+    return _write_groups("reason", ids)
+
+
+def _read_played(extra: Any, known: Collection[str]) -> dict[str, str]:
+    return {id: reason for reason, ids in _read_groups("reason", extra) for id in ids if id in known}
+
+
+def read_armature_roots(extra: Any, _: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
+    return dict(_read_groups("armature", extra))
+
+
+def read_skipped_pairs(extra: Any, _: Collection[str] = ()) -> dict[str, int]:
+    counts = extra.items() if isinstance(extra, Mapping) else ()
+    return {str(name): count for name, count in counts if type(count) is int and count > 0}
+
+
+EXTRAS: dict[str, tuple[str, Callable[[Any], Any], Callable[[Any, Collection[str]], Any]]] = {
+    "partial": ("partial", _write_partial, _read_partial),
+    "straightBetweenFrames": ("linear_ids", sorted, _read_ids),
+    "playedInScene": ("played", _write_played, _read_played),
+    "vertexGroup": ("vertex_group", str, lambda extra, _: extra if isinstance(extra, str) else None),
+    "armatureRoots": ("armature_roots", partial(_write_groups, "armature"), read_armature_roots),
+    "skippedPairs": ("skipped_pairs", lambda pairs: dict(sorted(pairs.items())), read_skipped_pairs),
+}
+"""Attributes of `DocumentContents`, how each is written, and how it is read, with the ids of all objects."""

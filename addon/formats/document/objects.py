@@ -25,18 +25,20 @@ import numpy as np
 from ...core import Aabb, Obb, Shape
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, length, transform_vectors
 from ...core.shapes import concatenated, where_shapes
-from ..rounding import (
+from ..shape_members import MEMBERS, SHAPE_TYPES, TRACK_MEMBERS, TRACK_SHAPES, read_column, read_track_shapes
+from ..spaces import (
+    Space,
     json_number,
+    matrix_from_quaternion,
+    quaternion_from_matrix,
     rounded_around_center,
     rounded_down,
     rounded_hulls,
     rounded_obb,
     rounded_up,
+    space_for,
     to_lists,
 )
-from ..shape_members import MEMBERS, SHAPE_TYPES, TRACK_MEMBERS, TRACK_SHAPES, read_column, read_track_shapes
-from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix, space_for
-from .contacts import UNIT_DECIMALS
 from .json_writer import Column, Members, object_values, present
 from .model import (
     SHAPE_GROUPS,
@@ -176,6 +178,12 @@ def _turned_columns(
     return turned
 
 
+UNIT_DECIMALS = 6
+"""Decimals that directions, scale factors and frames keep at least, however lengths are rounded.
+
+A unit vector must keep its length, and a frame must stay comparable with an animation curve.
+"""
+
 # More than lengths have, so that a rounded unit quaternion still has unit length.
 _ROTATION_DECIMALS = 9
 
@@ -271,23 +279,20 @@ def _written_shapes(
                 values.append(object_values(in_space, len(of_parts)))
         elif key == "spheres":
             for tree, move in zip(shapes, moves, strict=True):
-                spheres = _written_fields(tree.spheres, move, space, decimals)
                 children = [[child for child in pair if child >= 0] for pair in tree.children.tolist()]
+                nodes = {"sphere": ShapeColumn(np.arange(len(children)), tree.spheres)}
+                of_nodes = np.broadcast_to(move, (len(children), 3))
+                spheres = _written_shapes(nodes, of_nodes, space, decimals)["sphere"].values
                 values.append(object_values({**spheres, "children": Column(children)}, len(children)))
         else:
-            written[key] = Column(_written_fields(shapes, moves, space, decimals), rows)
+            in_space = space.shape(shapes)
+            fields = {name: getattr(in_space, name) for name in in_space.field_shapes}
+            fields |= {name: fields[name] + moves for name in ("center", "min", "max") if name in fields}
+            rounded = rounded_fields(in_space.unchecked(*fields.values()), decimals)
+            written[key] = Column({MEMBERS[name]: column for name, column in rounded.items()}, rows)
             continue
         written[key] = Column(values, rows)
     return written
-
-
-def _written_fields(shapes: Any, offsets: Floats, space: Space, decimals: int) -> dict[str, Column]:
-    """Convert boxes, spheres, capsules or cylinders (n,), moved by `offsets` (n, 3) or (3,)."""
-    in_space = space.shape(shapes)
-    fields = {name: getattr(in_space, name) for name in in_space.field_shapes}
-    fields |= {name: fields[name] + offsets for name in ("center", "min", "max") if name in fields}
-    moved = in_space.unchecked(*fields.values())
-    return {MEMBERS[name]: column for name, column in rounded_fields(moved, decimals).items()}
 
 
 def rounded_fields(shapes: Any, decimals: int) -> dict[str, Column]:
@@ -299,7 +304,7 @@ def rounded_fields(shapes: Any, decimals: int) -> dict[str, Column]:
     """
     directions: dict[str, Floats] = {}
     if isinstance(shapes, Aabb):
-        outer: Any = Aabb(rounded_down(shapes.min, decimals), rounded_up(shapes.max, decimals))
+        outer: Any = Aabb.unchecked(rounded_down(shapes.min, decimals), rounded_up(shapes.max, decimals))
     elif isinstance(shapes, Obb):
         # Boxes grow by the angle that rounding turns them, so a box that is read must be written with the
         # same rotation. After a single rounding, one or two of 100 quaternions still change.

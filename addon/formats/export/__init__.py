@@ -1,8 +1,7 @@
-"""Files that a document is converted to.
+"""Files that a document is converted to; `formats.files` has the definition of each format.
 
 In reading order:
 
-- `file_formats`: the definition of each format
 - `csv_table`, `text_table`: tables for a spreadsheet and for a terminal
 - `engine_bounds`: bounds of Unity and Unreal
 - `tileset_3d`: 3D Tiles

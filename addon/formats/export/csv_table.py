@@ -13,11 +13,10 @@ from itertools import chain
 from typing import Any
 
 from ..contact_extents import extent
-from ..document.conversion import read_skipped_pairs
-from ..document.model import SkippedPairs
+from ..document.model import SkippedPairs, read_skipped_pairs
 from ..document.objects import object_names
-from ..rounding import json_number, rounded_down
 from ..shape_members import MEMBERS, SHAPE_TYPES
+from ..spaces import json_number, rounded_down
 
 _FORMULA_START = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """First characters of texts that get an apostrophe, with full-width forms that spreadsheets convert."""

@@ -12,8 +12,8 @@ from ...core import CollisionBoundsError
 from ...core.messages import message
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import float32_at_least, nearest_float32
-from ..rounding import center_and_half_extents, half_extents_around, interval_around, to_lists
 from ..shape_members import read_shape
+from ..spaces import center_and_half_extents, half_extents_around, interval_around, to_lists
 
 _GROUPS = ("world", "local", "envelope", "localEnvelope")
 """Groups of bounds by their keys in the file; the last is `envelope.local` of the document."""

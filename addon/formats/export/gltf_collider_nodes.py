@@ -29,8 +29,7 @@ from ...core import (
 from ...core.messages import message
 from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats
 from ...core.numeric.floating_point import float32_at_least, nearest_float32
-from ..rounding import to_lists
-from ..spaces import matrix_from_quaternion, quaternion_from_matrix
+from ..spaces import matrix_from_quaternion, quaternion_from_matrix, to_lists
 
 _MINIMUM_THICKNESS = 1e-3
 """In meters."""

@@ -8,8 +8,7 @@ from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
 from ...core.numeric.arguments import require_texts
-from ..document.conversion import read_skipped_pairs
-from ..document.model import SkippedPairs
+from ..document.model import SkippedPairs, read_skipped_pairs
 from ..document.objects import object_names
 from ..validation.validate import require_document
 from ..wording import pluralized, single_line

@@ -12,9 +12,8 @@ import numpy as np
 from ...core import Aabb, CollisionBoundsError, Obb, Sphere
 from ...core.messages import message
 from ...core.numeric.arrays import Floats, cross, perpendicular
-from ..rounding import center_and_half_extents, interval_around, to_lists
 from ..shape_members import read_shape
-from ..spaces import Convention
+from ..spaces import Convention, center_and_half_extents, interval_around, to_lists
 
 TILES_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0, applies_unit_scale=False)
 

@@ -86,12 +86,6 @@ def schema() -> dict[str, Any]:
 _cached_schema = functools.cache(schema)
 
 
-def schema_version() -> str:
-    """Return the version of the schema, which is written to documents: the example that it has for it."""
-    (version,) = _cached_schema()["properties"]["version"]["examples"]
-    return str(version)
-
-
 def load_document(path: Path, max_megabytes: float = MAX_MEGABYTES) -> Document:
     """Read, parse and validate the document in a file.
 
@@ -122,8 +116,12 @@ def parse_document(text: str) -> Document:
 
 def require_document(document: object) -> None:
     """Require a document, by its format. Raises DocumentError; `document_problems` tests its contents."""
-    for problem in _kind_problems(document):
-        raise DocumentError(problem)
+    if not isinstance(document, dict) or document.get("format") != "collision-bounds":
+        text = "document: is not a Collision Bounds document: its format must be 'collision-bounds'"
+        raise DocumentError(text)
+    version = document.get("version")
+    if isinstance(version, str) and not version.startswith("1."):
+        raise DocumentError(f"version: {version[:20]} is not supported (supported: 1.x)")
 
 
 def document_problems(document: Any) -> Iterator[str]:
@@ -134,8 +132,12 @@ def document_problems(document: Any) -> Iterator[str]:
 
     document : Parsed JSON.
     """
+    try:
+        require_document(document)
+    except DocumentError as error:
+        yield message_line(str(error))
+        return
     checks: tuple[Callable[[Any], Iterable[str]], ...] = (
-        _kind_problems,
         lambda value: schema_problems(value, _cached_schema()),
         _value_problems,
         _unit_problems,
@@ -146,16 +148,6 @@ def document_problems(document: Any) -> Iterator[str]:
         if problems := list(check(document)):
             yield from map(message_line, problems)
             return
-
-
-def _kind_problems(document: object) -> Iterator[str]:
-    """Another format or version, for which no other problem matters."""
-    if not isinstance(document, dict) or document.get("format") != "collision-bounds":
-        yield "document: is not a Collision Bounds document: its format must be 'collision-bounds'"
-        return
-    version = document.get("version")
-    if isinstance(version, str) and not version.startswith("1."):
-        yield f"version: {version[:20]} is not supported (supported: 1.x)"
 
 
 def _meaning_problems(document: Document) -> Iterator[str]:

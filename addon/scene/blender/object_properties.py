@@ -26,8 +26,8 @@ from bpy.types import Context, PropertyGroup
 
 from ...formats.document.model import COLLISION_GROUPS
 from ...translations import CONTEXT
-from ..declarations import Choice, Flag, Number, Option, options_of
-from ..settings import FitSettings, Selection
+from ..declarations import Choice, Flag, Number, Option
+from ..settings import JOB_OPTIONS
 from .object_settings import FIT_OPTIONS, SETTINGS_PROPERTY
 
 _OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
@@ -85,7 +85,7 @@ def _update_members(settings: PropertyGroup, _context: Context) -> None:
 _OF_OBJECTS: dict[str, Any] = {"options": set(), "override": _OVERRIDABLE, "update": _update_object}
 
 
-_DECLARED = options_of(FitSettings()) | options_of(Selection())
+_DECLARED = JOB_OPTIONS["bounds"]
 
 
 class COLLISION_BOUNDS_PG_ignored_object(PropertyGroup):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from addon.cli.main import ProgressLine
+from addon.cli.process import ProgressLine
 
 
 class Clock:

@@ -12,6 +12,7 @@ import pytest
 
 from addon.formats import dumps, make_document, space_for
 from addon.formats.document.conversion import read_file
+from addon.scene.blender.parts import known_rows
 from tests.cli.command_line import run
 from tests.cli.parts.skinned_files import Joint, bind_rotations_of_fbx, export_glb, joints_of_glb
 from tests.paths import TOP
@@ -50,6 +51,16 @@ def character(tmp_path: Path, empty_file: None) -> Path:
     path = tmp_path / "character.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     return path
+
+
+@pytest.mark.smoke
+def test_evaluations_are_watched_for_bones_in_files_with_armatures_alone(character, scene):
+    known_rows.detach()
+    for path, count in ((scene, 0), (character, 1), (character, 1)):
+        assert run("bounds", path, "-q").returncode == 0
+        for handlers in (bpy.app.handlers.depsgraph_update_post, bpy.app.handlers.frame_change_post):
+            assert len([each for each in handlers if each in known_rows.HANDLERS]) == count
+    known_rows.detach()
 
 
 def entries_of(path: Path, *options: str) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.formats.document.json_writer import lists_of_numbers
-from addon.formats.rounding import rounded_up
+from addon.formats.spaces import rounded_up
 from tests.tiers import is_full
 
 COUNTS = np.array([0, 5, 0, 11_000, 1, 8994, 0])

@@ -28,7 +28,7 @@ from addon.formats import (
     read_document,
     space_for,
 )
-from addon.formats.rounding import rounded_hulls
+from addon.formats.spaces import rounded_hulls
 from tests.core.closed import assert_closed, assert_encloses, volume
 from tests.formats import samples
 from tests.tiers import times

@@ -12,9 +12,8 @@ import numpy as np
 
 from ....core import Capsule, ConvexHull, Cylinder, InvalidShapeError, Obb, Sphere, hull_from_points
 from ....core.numeric.arrays import Floats
-from ...rounding import center_and_half_extents, rounded_up
 from ...shape_members import preferred_shapes, read_normalized_shape, read_placement, read_shape
-from ...spaces import matrix_from_quaternion, quaternion_from_matrix
+from ...spaces import center_and_half_extents, matrix_from_quaternion, quaternion_from_matrix, rounded_up
 from ..gltf_collider_nodes import minimum_thickness
 
 NO_ROTATION: Floats = np.array([0.0, 0.0, 0.0, 1.0])

@@ -14,7 +14,7 @@ import numpy as np
 from ....core import Sphere
 from ....core.messages import message
 from ....core.numeric.arrays import Floats
-from ...document.conversion import read_armature_roots
+from ...document.model import read_armature_roots
 from ...shape_members import EXPORTED_SHAPES
 from .link_shapes import NO_ROTATION, LinkFormat, LinkHull, LinkShape, geometry_of
 from .links import Link, RoboticsError, groups_that_meet, nested_text

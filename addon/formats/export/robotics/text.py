@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from ...rounding import to_lists
+from ...spaces import to_lists
 
 _LONGEST_COMMENT = 200
 """In characters."""

@@ -163,7 +163,7 @@ def test_progress_of_a_share_grows_to_its_end(tmp_path, monkeypatch, last):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
     shown: list[float] = []
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setattr("addon.cli.main.ProgressLine.show", lambda _, done, *__: shown.append(done))
+    monkeypatch.setattr("addon.cli.process.ProgressLine.show", lambda _, done, *__: shown.append(done))
     words = (
         tmp_path / "a.blend",
         "-o",
