@@ -360,3 +360,65 @@ def _is_converted(
             continue
         converted = (kind.key[1], used) if kind.is_curve else None
     return is_converted
+
+
+# ---- The objects of a scene themselves
+
+
+@dataclass
+class ObjectReader:
+    """Reads all objects of a scene at once, in the order of the scene, and finds subjects among them.
+
+    wanted : (n,) int. session_uids of the objects that the subjects are, or that instance them.
+    has_changed : Whether objects came or went since the previous reading, or others are shown than at the
+        first one.
+    """
+
+    wanted: Ints
+    has_changed: bool = False
+    _uids: bytes = b""
+    _first_hidden: bytes = b""
+
+    def read(self, scene: bpy.types.Scene, subjects: Ints) -> tuple[Ints, Bools, NDArray[np.float64]]:
+        """Read the objects of a scene, and return those of some subjects.
+
+        subjects : (m,) int. Indices of the subjects to return.
+        Returns index : (m,) int. Index of each object in `scene.objects`; -1 for a missing one.
+        Returns is_shown : (m,) bool. Whether it exists, and is not hidden in all viewports.
+        Returns matrices : (m, 4, 4) float64. World matrices; zeros for a missing object.
+        """
+        # The order is that of `scene.objects`, which Blender would build again for each access.
+        items: Any = scene.collection.all_objects
+        count = len(items)
+        uids, hidden = np.empty(count, dtype=np.int32), np.empty(count, dtype=bool)
+        matrices = np.empty((count + 1, 4, 4), dtype=np.float32)
+        matrices[count] = 0
+        items.foreach_get("session_uid", uids)
+        items.foreach_get("hide_viewport", hidden)
+        items.foreach_get("matrix_world", matrices[:count].reshape(-1))
+        # Bytes, because small arrays take ten times as long to compare.
+        now, now_hidden = uids.tobytes(), hidden.tobytes()
+        if self._uids:
+            self.has_changed = (now, now_hidden) != (self._uids, self._first_hidden)
+        else:
+            self._first_hidden = now_hidden
+        self._uids = now
+        wanted, order = self.wanted[subjects], np.append(np.argsort(uids, kind="stable"), -1)
+        index = order[np.searchsorted(uids[order[:-1]], wanted)]
+        index = np.where(np.append(uids, -1)[index] == wanted, index, -1)
+        # Blender stores matrices by columns.
+        placed = matrices[index].transpose(0, 2, 1).astype(np.float64)
+        return index, ~np.append(hidden, True)[index], placed
+
+
+def visibility_and_selection(depsgraph: bpy.types.Depsgraph, index: Ints) -> tuple[Bools, Bools]:
+    """Return which objects at indices (n,) of the scene's are visible, and selected; -1 is neither."""
+    layer = depsgraph.view_layer
+    items: list[Any] = [*depsgraph.scene.objects, None]
+    objects = [items[k] for k in index.tolist()]
+    context: Any = bpy.context
+    # Without an area, because in a 3D view Blender would report what is visible there, as in a local view.
+    with context.temp_override(area=None):
+        is_visible = [item is not None and item.visible_get(view_layer=layer) for item in objects]
+    is_selected = [item is not None and item.select_get(view_layer=layer) for item in objects]
+    return np.array(is_visible, dtype=bool), np.array(is_selected, dtype=bool)

@@ -26,8 +26,15 @@ from ...core.fitting.quickhull import edges_of_surface, face_planes
 from ...core.numeric.arrays import Bools, Floats, Ints, rotation_matrix, transform_vectors
 from ...core.shapes import concatenated
 from ..blender.animated import may_deform
-from ..blender.frames import ObjectReader, playhead, visibility_and_selection
-from ..blender.instances import MESH_LIKE, is_made_by_nodes, name_of, visible_instances
+from ..blender.frames import playhead
+from ..blender.instances import (
+    MESH_LIKE,
+    ObjectReader,
+    is_made_by_nodes,
+    name_of,
+    visibility_and_selection,
+    visible_instances,
+)
 from ..blender.mesh_data import Geometry, MeshFaces, decompose_matrices
 from ..blender.object_settings import Override, has_own_settings, object_fit_settings, read_overrides
 from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Generator, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy, deepcopy
 from typing import Any
 
@@ -16,7 +17,7 @@ from ...core.progress import run_to_end
 from ...core.scan.report import PairContacts
 from ...core.scan.scan import probed_times
 from ..blender.animated import Simulations, may_have_instances
-from ..blender.frames import advance_to, scene_by_uid
+from ..blender.frames import advance_to, go_to, playhead, returning_between_steps, scene_by_uid
 from ..blender.instances import InstanceKey, full_name_of
 from ..blender.mesh_data import Geometry
 from ..blender.object_settings import object_padding
@@ -198,12 +199,14 @@ class SceneMotion:
         other._reset()
         return other
 
-    def comparing(self, times: Sequence[float]) -> Generator[None, None, None]:
+    def comparing(self, times: Sequence[float], home: float | None = None) -> Generator[None, None, None]:
         """Find the subjects that need not be read from the user's scene; yields after each look at a scene.
 
         Without a call all are read from the user's scene, and no subject is known.
 
         times : Increasing times of the samples to come, in frames.
+        home : Frame that the scene returns to at the end, unless it has to be played, and in a window at each
+            yield. Without one, the scene stays where it is.
         """
         reader = self.reader
         # Boxes and triangles of whole meshes may follow from the curves of bones.
@@ -217,9 +220,13 @@ class SceneMotion:
         if self.shape == "mesh":
             faces = {index: each for index, each in reader.faces.items() if len(each.of_triangle)}
             may_be_skinned &= np.isin(self._all, list(faces))
-        yield from self.sources.choose(
-            times, lambda name: self.skips.accepts((name, name, ())), may_be_skinned, faces
-        )
+        uid, stays = self._scene_uid, home is None or bpy.app.background
+        with nullcontext() if stays else returning_between_steps(scene_by_uid(uid), home):
+            yield from self.sources.choose(
+                times, lambda name: self.skips.accepts((name, name, ())), may_be_skinned, faces
+            )
+            if home is not None and not self.sources.is_played and playhead(scene_by_uid(uid)) != home:
+                go_to(scene_by_uid(uid), home, within_step=True)
         curves = self.sources.curves
         if curves is None or not curves.is_known.any():
             return

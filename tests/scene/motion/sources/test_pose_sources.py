@@ -10,7 +10,7 @@ import pytest
 
 from addon.core.progress import run_to_end
 from addon.formats import dumps
-from addon.scene.blender.private_scene import keeping_open
+from addon.scene.blender.frames import keeping_open
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
@@ -120,7 +120,7 @@ def test_objects_of_sample_files_are_the_same_in_their_source(path):
 def scanned_document(monkeypatch, shape: str, is_played: bool) -> dict:
     with monkeypatch.context() as patch:
         if is_played:
-            patch.setattr(SceneMotion, "comparing", lambda self, times: iter(()))
+            patch.setattr(SceneMotion, "comparing", lambda self, times, home: iter(()))
         return json.loads(dumps(scan_scene(shape=shape).document()))
 
 
