@@ -2,8 +2,8 @@
 
 In reading order:
 
-- `instances`: all visible mesh-like objects and instances of the dependency graph, as arrays; matrices of all
-  objects, in one call; names of data-blocks, also those that are not UTF-8.
+- `instances`: all visible mesh-like objects and instances of the dependency graph, as arrays; names of
+  data-blocks, also those that are not UTF-8.
 - `mesh_data`: vertices, edges, faces and triangles of evaluated objects; decomposition of world matrices.
 - `animated`: what the animation of a data-block changes, and when it turns within frames; objects that may
   deform, show instances, are simulated, or depend on a simulation; edits that Blender reports.
@@ -12,8 +12,8 @@ In reading order:
   and spheres that replace the vertices of an object.
 - `object_properties`: the property groups that hold these settings.
 - `missing_inputs`: scripts, libraries and files that Blender did not read or run.
-- `frames`: times to sample, and evaluating the scene at one; a private scene with some objects alone, which
-  exists only while a job takes a step.
+- `frames`: times to sample, evaluating the scene at one, and reading the matrices of all objects in one call;
+  a private scene with some objects alone, which exists only while a job takes a step.
 
 The room may import `core` and the settings and errors of `scene`.
 

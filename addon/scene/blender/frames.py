@@ -1,4 +1,4 @@
-"""Frames of a scene: times to sample, and evaluating a scene at one.
+"""Frames of a scene: times to sample, evaluating a scene at one, and reading its objects there.
 
 A private scene has some objects of another one, and is evaluated without all the others. It exists only while
 a job takes a step, because whatever is in the file may be saved, undone, or listed in a window; between steps
@@ -11,14 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Container, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
+from numpy.typing import NDArray
 
 from ...core.messages import message
+from ...core.numeric.arrays import Bools, Ints
 from ..errors import SceneError
 from .animated import Simulations
 from .instances import name_of
@@ -181,6 +184,52 @@ def preserve_frame(scene: bpy.types.Scene) -> Iterator[None]:
         for candidate in bpy.data.scenes:
             if candidate.session_uid == uid and playhead(candidate) != frame:
                 go_to(candidate, frame)
+
+
+@dataclass
+class ObjectReader:
+    """Reads all objects of a scene at once, in the order of the scene, and finds subjects among them.
+
+    wanted : (n,) int. session_uids of the objects that the subjects are, or that instance them.
+    has_changed : Whether objects came or went since the previous reading, or others are shown than at the
+        first one.
+    """
+
+    wanted: Ints
+    has_changed: bool = False
+    _uids: bytes = b""
+    _first_hidden: bytes = b""
+
+    def read(self, scene: bpy.types.Scene, subjects: Ints) -> tuple[Ints, Bools, NDArray[np.float64]]:
+        """Read the objects of a scene, and return those of some subjects.
+
+        subjects : (m,) int. Indices of the subjects to return.
+        Returns index : (m,) int. Index of each object in `scene.objects`; -1 for a missing one.
+        Returns is_shown : (m,) bool. Whether it exists, and is not hidden in all viewports.
+        Returns matrices : (m, 4, 4) float64. World matrices; zeros for a missing object.
+        """
+        # The order is that of `scene.objects`, which Blender would build again for each access.
+        items: Any = scene.collection.all_objects
+        count = len(items)
+        uids, hidden = np.empty(count, dtype=np.int32), np.empty(count, dtype=bool)
+        matrices = np.empty((count + 1, 4, 4), dtype=np.float32)
+        matrices[count] = 0
+        items.foreach_get("session_uid", uids)
+        items.foreach_get("hide_viewport", hidden)
+        items.foreach_get("matrix_world", matrices[:count].reshape(-1))
+        # Bytes, because small arrays take ten times as long to compare.
+        now, now_hidden = uids.tobytes(), hidden.tobytes()
+        if self._uids:
+            self.has_changed = (now, now_hidden) != (self._uids, self._first_hidden)
+        else:
+            self._first_hidden = now_hidden
+        self._uids = now
+        wanted, order = self.wanted[subjects], np.append(np.argsort(uids, kind="stable"), -1)
+        index = order[np.searchsorted(uids[order[:-1]], wanted)]
+        index = np.where(np.append(uids, -1)[index] == wanted, index, -1)
+        # Blender stores matrices by columns.
+        placed = matrices[index].transpose(0, 2, 1).astype(np.float64)
+        return index, ~np.append(hidden, True)[index], placed
 
 
 # ---- Steps of jobs, and scenes that exist within them

@@ -348,7 +348,7 @@ class ContactJob:
         played = motion.sources.reasons if is_adaptive else {}
         result = replace(
             result,
-            skipped=(*result.skipped, *motion.skips.records),
+            skipped=(*result.skipped, *motion.skips.records.values()),
             scanned=scanned,
             played={ids[index]: reason for index, reason in played.items()},
             linear_only=tuple(result.subjects[index].name for index in linear),

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.progress import run_to_end
 from ..blender.animated import Simulations, may_deform
+from ..blender.frames import ObjectReader
 from ..blender.instances import (
     InstanceKey,
     InstanceTable,
-    ObjectReader,
     VisibleInstance,
     full_name_of,
     instances_at,

@@ -302,7 +302,7 @@ class SceneBounds:
     @property
     def skipped(self) -> list[Skipped]:
         """One record for each subject that a sample is without: the first time, and why."""
-        return self._boxes.skips.records
+        return [*self._boxes.skips.records.values()]
 
     def at(self, shapes: Ints, times: Floats, is_before: bool = False) -> Aabb:
         numbers = self._numbers(shapes, times)

@@ -16,8 +16,8 @@ import numpy as np
 from ...core.curves.keyframes import NEAR_KEY, rounded_times
 from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ..blender.animated import SIMPLIFICATION, Simulations, changing, dependents_of
-from ..blender.frames import PrivateScene, go_to, scene_by_uid
-from ..blender.instances import ObjectReader, full_name_of
+from ..blender.frames import ObjectReader, PrivateScene, go_to, scene_by_uid
+from ..blender.instances import full_name_of
 from ..blender.mesh_data import MeshFaces, vertex_positions
 from .frame_reader import FrameReader, Reading
 from .known_motion import CurvePoses, read_curve_poses

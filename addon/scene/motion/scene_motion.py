@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Generator, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy, deepcopy
+from functools import partial
 from typing import Any
 
 import bpy
@@ -30,7 +31,7 @@ from ..fitting.mesh_fits import BallFits, MeshFits, Obstacles
 from ..fitting.parts import NO_PARTS, PartVertices, TreeVertices, part_vertices
 from ..settings import SHAPES_OF_PARTS, SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.reader import SubjectGeometry
-from ..subjects.selection import instance_owner_filter, selection_filter
+from ..subjects.selection import may_match_instances, owner_filter, would_be_selected
 from ..subjects.subject import Skip, SkipLog, Subject
 from .frame_reader import FrameReader, Reading
 from .known_motion import MAX_COORDINATE, KnownShapes, axes_turn
@@ -95,7 +96,9 @@ class SceneMotion:
         self.shape, self._settings = resolve_scanned_shape(
             shape, {subject.axes for subject in subjects}, settings
         )
-        self.skips = SkipLog([subject.name for subject in subjects], selection_filter(scene, selection))
+        is_selected = owner_filter(scene, selection)
+        accepts = partial(would_be_selected, selection, is_selected)
+        self.skips = SkipLog([subject.name for subject in subjects], accepts)
         self._all = np.arange(len(subjects))
         self._simulations = Simulations.of(scene)
         depsgraph = bpy.context.evaluated_depsgraph_get()
@@ -120,8 +123,8 @@ class SceneMotion:
         self.arrived: set[InstanceKey] = set()
         items = (block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object))
         owners = [full_name_of(item) for item in items if may_have_instances(item)]
-        self.may_have_late_instances = bool(owners) and any(
-            map(instance_owner_filter(scene, selection), owners)
+        self.may_have_late_instances = any(
+            is_selected(owner) and may_match_instances(selection, owner) for owner in owners
         )
         reader.needs_walk |= self.may_have_late_instances
         self.skips.known |= reader.unknown_keys

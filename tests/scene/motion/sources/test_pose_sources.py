@@ -47,7 +47,7 @@ def differences(motion: SceneMotion, played: SceneMotion, times: list[float]) ->
 
     Those that are known from their curves may differ by rounding.
     """
-    names, wrong = played.skips._names, []
+    names, wrong = played.skips.names, []
     for time in times:
         everything = np.arange(len(names))
         found, expected = (each.sample_between(time, everything) for each in (motion, played))
@@ -75,7 +75,7 @@ def test_objects_that_need_the_whole_scene_are_found_and_all_others_are_the_same
     open_empty_file()
     build()
     motion, played = motion_of_scene(TIMES), motion_of_scene(TIMES, is_played=True)
-    names = played.skips._names
+    names = played.skips.names
     assert names
     assert {names[row] for row in motion.sources.reasons} == {
         name for name in names if name.startswith("Scene")
