@@ -244,7 +244,6 @@ class ContactJob:
             mask = NamePatterns(scene_by_uid(self.uid), found).mask("obstacles", settings.obstacles)
             with_triangles = frozenset(np.flatnonzero(mask).tolist())
         reader = FrameReader(found, fit, with_triangles, settings.shape == "mesh" or bool(settings.obstacles))
-        reader.read_first(bpy.context.evaluated_depsgraph_get())
         yield self._begun
         fitting = fit_bounds(reader.shared, found, shapes, skipped)
         return reader, (yield from converted(fitting, lambda _: self._begun))
@@ -301,7 +300,6 @@ class ContactJob:
         self._late_objects += bounded
         found = bounded.subjects
         reader = FrameReader(found, self.settings.fit, range(len(found)), self.settings.shape == "mesh")
-        reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.forget_instances()
         self._late_readers.append(reader)
         if begins_again and self.late:

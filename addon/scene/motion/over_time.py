@@ -192,7 +192,6 @@ class BoneMotion:
         self._uid, self._subjects, self._fit = scene.session_uid, subjects, fit
         self._simulations = Simulations.of(scene)
         self._reader = reader = FrameReader(subjects, fit, ())
-        reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.shared = []
         reader.find_simulated(self._simulations)
         self.is_refinable = self._simulations.first_frame is None and not reader.is_simulated.any()

@@ -106,7 +106,6 @@ class SceneMotion:
             meshes = frozenset(np.flatnonzero(self.obstacles.mask | (self.shape == "mesh")).tolist())
             wanted: Container[int] = range(len(subjects)) if self.shape in SHAPES_OF_TRIANGLES else meshes
             reader = FrameReader(subjects, self._settings, wanted, bool(meshes))
-            reader.read_first(depsgraph)
         self.reader = reader
         unfitted = reader.first_geometries()
         if late:
