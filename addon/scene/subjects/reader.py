@@ -25,7 +25,14 @@ from ..blender.instances import (
     meshes_at,
     read_instance_table,
 )
-from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions, world_matrix
+from ..blender.mesh_data import (
+    NO_PLACEMENTS,
+    Geometry,
+    Placement,
+    triangle_indices,
+    vertex_positions,
+    world_matrix,
+)
 from ..blender.object_settings import Override, has_own_settings, object_fit_settings, read_overrides
 from ..blender.parts.known_rows import PartRows
 from ..blender.parts.mesh_parts import bone_frames, part_rows
@@ -51,6 +58,7 @@ class SubjectGeometry(NamedTuple):
     frame : (4, 4) float64 or None. World matrix of the own frame of the only subject if that is not the
         geometry's: that of a bone.
     bone_scale : Least scale of that bone along any direction, compared with its rest pose.
+    placements : Decomposed world matrices (m, ...), which define the subjects' own frames; none before fits.
     """
 
     subjects: Ints
@@ -61,6 +69,7 @@ class SubjectGeometry(NamedTuple):
     triangles: NDArray[np.int32]
     frame: Floats | None = None
     bone_scale: float = 1.0
+    placements: Placement = NO_PLACEMENTS
 
     @classmethod
     def of(
@@ -82,7 +91,9 @@ class SubjectGeometry(NamedTuple):
         return self._replace(matrices=matrix[None], points=points, radius=radius)
 
     def taken(self, rows: Ints | slice) -> SubjectGeometry:
-        return self._replace(subjects=self.subjects[rows], matrices=self.matrices[rows])
+        placements = Placement(*(values[rows] for values in self.placements))
+        subjects, matrices = self.subjects[rows], self.matrices[rows]
+        return self._replace(subjects=subjects, matrices=matrices, placements=placements)
 
     def singles(self) -> Iterator[SubjectGeometry]:
         count = len(self.subjects)
