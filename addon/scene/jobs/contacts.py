@@ -148,7 +148,8 @@ class ContactJob:
             scan = converted(scan, lambda progress: self.read_late(progress, prepared, is_first=True))
         report = yield from scan
         last = np.inf if report.stopped_at is None else report.stopped_at
-        prepared.motion.log_absences([time for time in times if time <= last])
+        if prepared.motion.has_switches:
+            prepared.motion.log_absences([time for time in times if time <= last])
         self.progress.end = end
         return prepared, report
 
@@ -169,10 +170,9 @@ class ContactJob:
         # Motion that is not known, and can be sampled within frames, is where keys turn there.
         if len(times) > 1 and not motion.is_known and motion.refinable.all():
             times = sorted([*times, *turning_times(bpy.context.evaluated_depsgraph_get(), times)])
-        times = motion.with_switches(times)
         if motion.certain is None or not motion.is_certain:
-            return prepared, motion, times
-        return prepared, motion.certain, times
+            return prepared, motion, motion.with_switches(times)
+        return prepared, motion.certain, motion.with_switches(times) if motion.has_switches else times
 
     def _prepare_first_frame(self) -> Generator[Progress, None, PreparedScan]:
         """Go to the first frame, read bounds, pairs and motion there, and fit shapes for the document."""
@@ -193,7 +193,7 @@ class ContactJob:
         reader, bounded = yield from self._bound_first_frame()
         scene = scene_by_uid(self.uid)
         subjects = [*bounded.subjects, *self.late]
-        parents = [bounded.parents.get(each.parent, each.parent) for each in subjects[: len(bounded)]]
+        parents = [bounded.parents.get(each.parent, each.parent) for each in bounded.subjects]
         parents += [entry.parent for entry in self._late_objects]
         is_obstacle = np.zeros(len(subjects), dtype=bool)
         if settings.obstacles:
@@ -472,7 +472,8 @@ def scan_frame_share(
                 lambda at: job.read_late(at._replace(part=at.share * number[1] - number[0]), prepared),
             )
             records = yield from job.progress.track(scan)
-            motion.log_absences(times)
+            if motion.has_switches:
+                motion.log_absences(times)
             share = share._replace(records=records, skips=tuple(motion.skips.events))
             reasons = [f"{subject.name} appears after the first frame" for subject in job.late]
             if refusal := next(iter(reasons), refusal_of(scene_by_uid(job.uid))):

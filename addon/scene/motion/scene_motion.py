@@ -59,6 +59,7 @@ class SceneMotion:
     certain : Shapes that follow curves; None until `comparing` has found any.
     is_known : Whether the motion of all subjects follows from curves.
     is_certain : Whether nothing need be sampled: all motion is known, and no other subject may appear.
+    has_switches : Whether keys show or hide objects that follow curves.
     reader : Reader of the subjects.
     sources : Sources of the subjects' poses.
     skips : Log of the subjects that samples are without.
@@ -149,7 +150,7 @@ class SceneMotion:
         self._changed: set[int] = set()
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
         self.certain: KnownShapes | None = None
-        self.is_known = self.is_certain = False
+        self.is_known = self.is_certain = self.has_switches = False
         # Shapes of bent subjects, at their times.
         self._skins: SkinPoses | None = None
         # What was recorded, whose shapes are computed together, before the fits change; and samples.
@@ -243,6 +244,7 @@ class SceneMotion:
             self._skins, self._cost = curves.skins, _MOST_SHAPES
             if isinstance(self._fits, MeshFits):
                 self._skins.set_meshes(self._fits.first_meshes(np.flatnonzero(curves.is_skinned)))
+        self.has_switches = bool(curves.visibility.is_switched.any())
         self.is_known = bool(self.certain.is_certain.all())
         self.is_certain = self.is_known and not self.sources.is_played
 
@@ -255,7 +257,7 @@ class SceneMotion:
         every, curves = np.array(times), self.sources.curves
         if curves is not None and self.refinable.all():
             switches = np.unique(self.sources.sampled_switches)
-            if curves.visibility.is_switched.any():
+            if self.has_switches:
                 known = curves.visibility.switches(curves.rows[curves.is_known])
                 switches = np.union1d(known, switches)
             for switch in switches[(switches > every[0]) & (switches < every[-1])].tolist():
@@ -328,9 +330,9 @@ class SceneMotion:
         return self.certain.turning(touching, np.array(times))
 
     def log_absences(self, times: Sequence[float]) -> None:
-        """Note which subjects are absent at any of increasing times (t,), if nothing will be sampled."""
+        """Note which subjects are absent at any of increasing times (t,), if nothing is sampled."""
         curves = self.sources.curves
-        if curves is None or not (self.is_certain and curves.visibility.is_switched.any()):
+        if curves is None or not self.is_certain:
             return
         subjects = np.intersect1d(np.flatnonzero(curves.is_switched), self._fits.owners)
         every = np.array(times)
