@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import bpy
 import numpy as np
@@ -162,7 +162,7 @@ def _bound(
 
     is_swept = may_sweep(fit) and fit.vertex_group is None
     finding = find_in_parts(scene, depsgraph, settings.selection)
-    table: InstanceTable[Any] | None
+    table: InstanceTable | None
     if is_swept or may_change:
         subjects, skipped, table = run_to_end(finding)
     else:

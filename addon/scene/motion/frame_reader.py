@@ -100,7 +100,7 @@ class _CurrentInstances(NamedTuple):
     unknown : (u,) int. Rows that are no subject, if they may be others than at the time before.
     """
 
-    table: InstanceTable[Any]
+    table: InstanceTable
     subject_of: Ints
     assembled: Ints
     unknown: Ints
@@ -165,7 +165,7 @@ class FrameReader(SubjectReader):
         self.of_triangle: dict[int, NDArray[np.int32] | None] = {}
         self.animated_paddings: dict[int, str] = {}
         self.instance_counts: dict[tuple[str, str], int] = {}
-        self._reader: InstanceReader[_Nature] | None = None
+        self._reader: InstanceReader | None = None
         self._current: _CurrentInstances | None = None
         self._objects = ObjectReader(self.uids)
         depsgraph = bpy.context.evaluated_depsgraph_get()

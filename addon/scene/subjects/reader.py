@@ -185,7 +185,7 @@ class SubjectReader:
         self._group = np.repeat(np.arange(len(groups)), [len(group.indices) for group in groups])
         self._ids = np.concatenate([group.indices for group in groups] or [np.empty((0, 0), dtype=np.int64)])
 
-    def subjects_of(self, table: InstanceTable[Any]) -> Ints:
+    def subjects_of(self, table: InstanceTable) -> Ints:
         """Whole subject (n,) of each row of a table; -1 for none.
 
         Of instances with the same key, each is the last subject with that key if there are more or fewer of
@@ -214,12 +214,12 @@ class SubjectReader:
             found[row] = self._singles[key]
         return found
 
-    def assembled_rows(self, table: InstanceTable[Any]) -> Ints:
+    def assembled_rows(self, table: InstanceTable) -> Ints:
         """Rows (m,) of a table that are members of merged collections, or are split by loose parts."""
         return np.array([*table.rows_with(self.assembled_of)], dtype=np.int64)
 
     def geometries(
-        self, depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any] | None = None
+        self, depsgraph: bpy.types.Depsgraph, table: InstanceTable | None = None
     ) -> Iterator[SubjectGeometry]:
         """Read the geometry of the subjects that exist at the frame of an evaluated dependency graph.
 
