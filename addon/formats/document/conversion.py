@@ -22,7 +22,7 @@ from ..rounding import json_number, to_lists
 from ..spaces import Space
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document, schema_version
-from ..wording import single_line
+from ..wording import extension_version, single_line, valid_text
 from .contacts import ContactReader, ContactWriter
 from .model import (
     DocumentContents,
@@ -159,10 +159,10 @@ def make_document(
         "version": schema_version(),
         "generator": {
             "name": origin.generator,
-            "version": origin.generator_version,
+            "version": origin.generator_version or extension_version(),
             "blender": origin.blender,
         },
-        "source": {"file": origin.file, "scene": origin.scene},
+        "source": {"file": valid_text(origin.file), "scene": origin.scene},
         "space": {
             **{key: getattr(space, key) for key in ("preset", "up", "forward", "handedness", "unit")},
             "metersPerUnit": json_number(space.meters_per_unit),
