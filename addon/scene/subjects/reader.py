@@ -91,9 +91,10 @@ class SubjectGeometry(NamedTuple):
         return self._replace(matrices=matrix[None], points=points, radius=radius)
 
     def taken(self, rows: Ints | slice) -> SubjectGeometry:
-        placements = Placement(*(values[rows] for values in self.placements))
-        subjects, matrices = self.subjects[rows], self.matrices[rows]
-        return self._replace(subjects=subjects, matrices=matrices, placements=placements)
+        taken = self._replace(subjects=self.subjects[rows], matrices=self.matrices[rows])
+        if self.placements is NO_PLACEMENTS:
+            return taken
+        return taken._replace(placements=Placement(*(values[rows] for values in self.placements)))
 
     def singles(self) -> Iterator[SubjectGeometry]:
         count = len(self.subjects)
