@@ -123,9 +123,7 @@ def go_to(scene: bpy.types.Scene, frame: float, within_step: bool = False) -> No
         make Blender draw the whole window after the step, and up to 31 times more to smooth the picture.
         Frame handlers of others have to be called, because they may move objects.
     """
-    handlers = [*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post]
-    are_own = all(str(getattr(each, "__module__", "")).startswith(_EXTENSION) for each in handlers)
-    if within_step and scene.session_uid in _homes and are_own:
+    if within_step and scene.session_uid in _homes and not has_foreign_handlers():
         with silenced_handlers(keep=HANDLERS):
             go_to_without_redraw(scene, frame)
         return
@@ -133,6 +131,12 @@ def go_to(scene: bpy.types.Scene, frame: float, within_step: bool = False) -> No
     may_lose = len(bpy.data.armatures) and may_lose_drivers()
     for _ in range(_EVALUATIONS_OF_LOST_DRIVERS if may_lose else 1):
         scene.frame_set(whole, subframe=frame - whole)
+
+
+def has_foreign_handlers() -> bool:
+    """Return whether Blender calls handlers of others at each change of the frame."""
+    handlers = [*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post]
+    return not all(str(getattr(each, "__module__", "")).startswith(_EXTENSION) for each in handlers)
 
 
 def may_lose_drivers() -> bool:
