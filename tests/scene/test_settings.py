@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.mesh_data import Geometry, decompose_matrices
-from addon.scene.fitting.fit import PlacedGeometry, fit_many, plain_shapes
+from addon.scene.fitting.fit import fit_many, plain_shapes
 from addon.scene.fitting.fit_cache import new_fits
 from addon.scene.fitting.parts import PartVertices
 from addon.scene.settings import (
@@ -44,7 +44,7 @@ def test_fit_raises_for_kind_that_is_not_plain(shape):
     piece = SubjectGeometry.of(0, Geometry(CUBE, np.eye(4)), FitSettings())
     placements, _ = decompose_matrices(np.eye(4)[None])
     with pytest.raises(KeyError, match=shape):
-        fit_many([PlacedGeometry(piece, placements)], (shape,))
+        fit_many([piece._replace(placements=placements)], (shape,))
 
 
 @pytest.mark.parametrize("shape", ["ball", "hull"])

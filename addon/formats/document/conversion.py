@@ -28,7 +28,7 @@ from ..contact_extents import EXTENTS, extent, signed_depth
 from ..spaces import Space, json_number, rounded_down, rounded_up, to_lists
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document
-from ..wording import single_line
+from ..wording import extension_version, single_line, valid_text
 from .json_writer import Column, object_values, present
 from .model import (
     EXTRAS,
@@ -388,10 +388,10 @@ def make_document(
         "version": VERSION,
         "generator": {
             "name": origin.generator,
-            "version": origin.generator_version,
+            "version": origin.generator_version or extension_version(),
             "blender": origin.blender,
         },
-        "source": {"file": origin.file, "scene": origin.scene},
+        "source": {"file": valid_text(origin.file), "scene": origin.scene},
         "space": {
             **{key: getattr(space, key) for key in ("preset", "up", "forward", "handedness", "unit")},
             "metersPerUnit": json_number(space.meters_per_unit),

@@ -260,7 +260,11 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Origin:
-    """The program that made the document, with its version and Blender's, and the source file and scene."""
+    """The program that made the document, with its version and Blender's, and the source file and scene.
+
+    generator_version : Empty for this version of the extension.
+    file : Bytes that are not UTF-8 may be surrogates.
+    """
 
     generator: str
     generator_version: str

@@ -20,7 +20,7 @@ from array import array
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
@@ -149,8 +149,6 @@ def is_made_by_nodes(key: InstanceKey) -> bool:
 NO_INDEX = int(np.iinfo(np.int64).min)
 """Fills rows of persistent ids of different lengths; less than any index, so a shorter id sorts first."""
 
-_T = TypeVar("_T")
-
 _ROWS_AT_ONCE = 4096
 """Instances between two yields."""
 
@@ -158,7 +156,7 @@ _ID_LENGTH = 8
 """Numbers in Blender's persistent id of an instance."""
 
 
-class InstanceKind(NamedTuple, Generic[_T]):
+class InstanceKind(NamedTuple):
     """Properties that instances share that show the same mesh of the same object for the same owner.
 
     key : Key of the first one.
@@ -171,11 +169,11 @@ class InstanceKind(NamedTuple, Generic[_T]):
     is_instance: bool
     is_curve: bool
     mesh: int
-    details: _T
+    details: Any
 
 
 @dataclass(frozen=True)
-class InstanceTable(Generic[_T]):
+class InstanceTable:
     """Visible mesh-like objects and instances of a dependency graph, in its order.
 
     kind_of : (n,) int32. Kind of each row.
@@ -186,7 +184,7 @@ class InstanceTable(Generic[_T]):
         without a surface.
     """
 
-    kinds: list[InstanceKind[_T]]
+    kinds: list[InstanceKind]
     kind_of: NDArray[np.int32]
     positions: Ints
     indices: NDArray[np.int64]
@@ -194,7 +192,7 @@ class InstanceTable(Generic[_T]):
     without_surface: tuple[tuple[str, str, str], ...]
     _matrices: NDArray[np.float32]
 
-    def with_matrices(self, matrices: NDArray[np.float32]) -> InstanceTable[_T]:
+    def with_matrices(self, matrices: NDArray[np.float32]) -> InstanceTable:
         """Return the same instances with others of Blender's matrices (count, 4, 4)."""
         if len(self.positions) < self.count:
             matrices = matrices[self.positions]
@@ -227,8 +225,8 @@ def used_indices(indices: NDArray[np.int64]) -> tuple[int, ...]:
 
 
 def read_instance_table(
-    depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]
-) -> Generator[int, None, InstanceTable[_T]]:
+    depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], Any]
+) -> Generator[int, None, InstanceTable]:
     """Read all visible mesh-like objects and instances; yields the number seen after each few thousand.
 
     The dependency graph must not change until the end.
@@ -262,13 +260,13 @@ def read_instance_table(
 
 
 def _numbered_kinds(
-    depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]
-) -> Generator[int, None, tuple[array[int], list[InstanceKind[_T]], dict[tuple[str, str, str], None]]]:
+    depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], Any]
+) -> Generator[int, None, tuple[array[int], list[InstanceKind], dict[tuple[str, str, str], None]]]:
     """Find the kind of each instance, -1 for one that is not visible or has no surface.
 
     Returns numbers, kinds, without_surface : See `InstanceTable`.
     """
-    numbers, kinds, without_surface = array("i"), list[InstanceKind[_T]](), dict[tuple[str, str, str], None]()
+    numbers, kinds, without_surface = array("i"), list[InstanceKind](), dict[tuple[str, str, str], None]()
     # By pointers, which stay valid and distinct while the dependency graph does not change.
     number_of: dict[Any, int] = {}
     mesh_of: dict[Any, int] = {}
@@ -300,7 +298,7 @@ def _numbered_kinds(
 
 
 def instances_at(
-    depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], rows: Iterable[int]
+    depsgraph: bpy.types.Depsgraph, table: InstanceTable, rows: Iterable[int]
 ) -> Iterator[tuple[int, VisibleInstance]]:
     """Iterate over some rows of a table, increasing, with their instances.
 
@@ -322,7 +320,7 @@ def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstanc
 
 
 def meshes_at(
-    depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], rows: Ints
+    depsgraph: bpy.types.Depsgraph, table: InstanceTable, rows: Ints
 ) -> Iterator[tuple[Ints, VisibleInstance]]:
     """Iterate over the meshes that increasing rows (m,) show: all rows of each, and the first's instance.
 
@@ -337,7 +335,7 @@ def meshes_at(
 
 
 def _is_converted(
-    kind_of: NDArray[np.int32], indices: NDArray[np.int64], kinds: Sequence[InstanceKind[Any]]
+    kind_of: NDArray[np.int32], indices: NDArray[np.int64], kinds: Sequence[InstanceKind]
 ) -> Bools:
     """Mask (n,) of the meshes that Blender converts curves to, which have the same geometry.
 

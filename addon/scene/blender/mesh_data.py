@@ -48,6 +48,9 @@ class Placement(NamedTuple):
     scale: NDArray[np.float64]
 
 
+NO_PLACEMENTS = Placement(np.empty((0, 3)), np.empty((0, 4)), np.empty((0, 3)))
+
+
 def decompose_matrices(matrices: NDArray[np.float64]) -> tuple[Placement, Bools]:
     """Decompose world matrices (n, 4, 4) as Blender does, each linear part once.
 

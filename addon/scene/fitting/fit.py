@@ -31,7 +31,6 @@ from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats, Ints, length, rotat
 from ...core.numeric.floating_point import lowest_bits
 from ...core.shapes import stacked
 from ...formats.export.gltf_collider_nodes import minimum_thickness
-from ..blender.mesh_data import Placement
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape
 from ..subjects.reader import SubjectGeometry, in_bone_space
 from .searches import smallest_box_axes
@@ -218,33 +217,12 @@ def resolve_scanned_shape(
     return kind, settings
 
 
-class PlacedGeometry(NamedTuple):
-    """Subjects that share vertices, and the place of each.
-
-    geometry : Geometry of m subjects.
-    placements : Decomposed world matrices in arrays (m, ...), which define the subjects' own frames.
-    """
-
-    geometry: SubjectGeometry
-    placements: Placement
-
-    @property
-    def size(self) -> int:
-        """Number of subjects."""
-        return len(self.geometry.subjects)
-
-    def taken(self, rows: Ints | slice) -> PlacedGeometry:
-        """Select subjects."""
-        placements = Placement(*(values[rows] for values in self.placements))
-        return PlacedGeometry(self.geometry.taken(rows), placements)
-
-
 FittedRows: TypeAlias = tuple[Ints, tuple[Shape, ...], tuple[Shape, ...]]
 """Indices (m,) of subjects, and batches (m,) of each kind, in their own frames and in world space."""
 
 
 def fit_many(
-    sources: Sequence[PlacedGeometry], shapes: tuple[PlainShape, ...], kinds: tuple[Ints, Ints] | None = None
+    sources: Sequence[SubjectGeometry], shapes: tuple[PlainShape, ...], kinds: tuple[Ints, Ints] | None = None
 ) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
     """Fit shapes to the subjects of all sources, in order, and return batches.
 
@@ -255,11 +233,11 @@ def fit_many(
     `kinds`, (first, kind_of) of `fit_repeated`, the subjects of one source are fitted as described there.
     Errors are by index of the subject. Raises KeyError for a kind of shape that is unknown, or not plain.
     """
-    count = sum(source.size for source in sources)
+    count = sum(len(source.subjects) for source in sources)
     try:
         if kinds is not None:
             return [(np.arange(count), *fit_repeated(sources[0], *kinds, shapes))], {}
-        points, settings = _Points.of(sources), sources[0].geometry.fit
+        points, settings = _Points.of(sources), sources[0].fit
         pairs = [_fit(shape, points, settings) for shape in shapes]
         if (
             settings.padding
@@ -275,7 +253,7 @@ def fit_many(
     # Retry one by one, so that only the subject that fails reports the error.
     fits: list[FittedRows] = []
     errors: dict[int, CollisionBoundsError] = {}
-    alone = (source.taken(slice(row, row + 1)) for source in sources for row in range(source.size))
+    alone = (single for source in sources for single in source.singles())
     for row, source in enumerate(alone):
         fitted, failed = fit_many([source], shapes)
         fits += [(np.array([row]), local, world) for _, local, world in fitted]
@@ -284,7 +262,7 @@ def fit_many(
 
 
 def fit_repeated(
-    source: PlacedGeometry, first: Ints, kind_of: Ints, shapes: tuple[PlainShape, ...]
+    source: SubjectGeometry, first: Ints, kind_of: Ints, shapes: tuple[PlainShape, ...]
 ) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """Fit shapes to subjects with few different linear parts: once for each of these, and then moved.
 
@@ -297,11 +275,11 @@ def fit_repeated(
     Returns batches (m,) of each kind, in the subjects' own frames and in world space. Raises
     CollisionBoundsError if any subject cannot be fitted.
     """
-    base, settings = source.taken(first), source.geometry.fit
-    matrices = base.geometry.matrices.copy()
+    base, settings = source.taken(first), source.fit
+    matrices = base.matrices.copy()
     matrices[:, :3, 3] = 0
     placements = base.placements._replace(translation=matrices[:, :3, 3])
-    points = _Points.of([PlacedGeometry(base.geometry._replace(matrices=matrices), placements)])
+    points = _Points.of([base._replace(matrices=matrices, placements=placements)])
     frames = _Frames(*(values[kind_of] for values in points.frames))
     frames = frames._replace(origin=source.placements.translation)
     fits = []
@@ -358,18 +336,18 @@ class _Points(NamedTuple):
     world: Floats
     local: Floats
     offsets: Ints
-    sources: Sequence[PlacedGeometry]
+    sources: Sequence[SubjectGeometry]
     frames: _Frames
 
     @classmethod
-    def of(cls, sources: Sequence[PlacedGeometry]) -> _Points:
+    def of(cls, sources: Sequence[SubjectGeometry]) -> _Points:
         """Transform the vertices of subjects. Raises EmptyGeometryError if one has none."""
-        matrices = np.concatenate([source.geometry.matrices for source in sources])
+        matrices = np.concatenate([source.matrices for source in sources])
         rotation = rotation_matrix(np.concatenate([source.placements.rotation for source in sources]))
         origin = np.concatenate([source.placements.translation for source in sources])
-        radii = np.concatenate([np.full(source.size, source.geometry.radius) for source in sources])
+        radii = np.concatenate([np.full(len(source.subjects), source.radius) for source in sources])
         frames = _Frames(matrices[:, :3, :3], radii, rotation, np.swapaxes(rotation, 1, 2), origin)
-        points = [source.geometry.points for source in sources for _ in range(source.size)]
+        points = [source.points for source in sources for _ in source.subjects]
         counts = np.array([len(each) for each in points])
         world = transformed_points(points, frames.linear)
         world += per_point(matrices[:, :3, 3], counts)
@@ -397,9 +375,8 @@ def _fit(shape: PlainShape, points: _Points, settings: FitSettings) -> tuple[Any
         return None, aabbs_from_groups(points.world, points.offsets)
     if settings.axes == "smallest":
         axes = []
-        for geometry in (source.geometry for source in points.sources):
-            # The same axes as in scans.
-            piece = in_bone_space(geometry)
+        # The same axes as in scans.
+        for piece in map(in_bone_space, points.sources):
             axes += [smallest_box_axes(piece.points, matrix[:3, :3]) for matrix in piece.matrices]
         groups = np.split(points.local, points.offsets[1:-1])
         return stacked(map(obb_from_points, groups, axes)), None

@@ -130,10 +130,12 @@ class FitCache:
         shape: DrawnShape,
         settings: Sequence[FitSettings],
         groups: Sequence[PartVertices] | None,
-        counts: Ints,
     ) -> None:
-        """Make room for the fits of subjects with settings; their parts (n,) are adjacent. See `new_fits`."""
+        """Make room for the fits of subjects with settings; their parts are adjacent. See `new_fits`."""
         count = len(settings)
+        counts = np.ones(count, dtype=np.int64)
+        if groups is not None:
+            counts[:] = [len(parts.offsets) - 1 for parts in groups]
         self._shape: DrawnShape = shape
         self._settings = settings
         self.padding = np.array([each.padding for each in settings], dtype=np.float64)
@@ -541,9 +543,4 @@ def new_fits(
     kind = SHAPE_KINDS[shape].fitted_as if shape in SHAPE_KINDS else None
     if kind is None:
         raise ValueError(f"shape {shape!r} can neither be scanned nor shown")
-    counts = np.ones(count, dtype=np.int64)
-    if kind is Aabb:
-        return WorldBoxes(shape, each, None, counts)
-    if groups is not None:
-        counts[:] = [len(parts.offsets) - 1 for parts in groups]
-    return FitCache(shape, each, groups, counts)
+    return WorldBoxes(shape, each, None) if kind is Aabb else FitCache(shape, each, groups)

@@ -53,7 +53,7 @@ class MeshFits(FitCache):
         deforms : (n,) bool. Subjects whose vertices may move in their own space.
         obstacles : Of the same subjects.
         """
-        super().__init__("mesh", settings, None, np.ones(len(settings), dtype=np.int64))
+        super().__init__("mesh", settings, None)
         self.padding[:] = 0
         self._deforms, self.obstacles = deforms, obstacles
         self._nodes = np.full(len(settings), _NOWHERE, dtype=object)
@@ -168,13 +168,10 @@ class BallFits(FitCache):
     ) -> None:
         """Make room for balls.
 
-        shape, groups : As for `new_fits`: of spheres.
+        shape, groups : As for `new_fits`: of spheres. Obstacles have one group.
         meshes : Of the obstacles among the subjects.
         """
-        counts = np.ones(len(settings), dtype=np.int64)
-        if groups is not None:
-            counts = np.where(meshes.obstacles.mask, 1, [len(parts.offsets) - 1 for parts in groups])
-        super().__init__(shape, settings, groups, counts)
+        super().__init__(shape, settings, groups)
         self._meshes, self.is_mesh = meshes, meshes.obstacles.mask
         self.padding[self.is_mesh] = 0
 

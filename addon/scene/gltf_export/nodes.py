@@ -53,7 +53,7 @@ from ..blender.object_settings import (
 )
 from ..blender.parts.weights import rows_by_label
 from ..errors import describe_error
-from ..fitting.fit import PlacedGeometry, fit_many, inflated_points
+from ..fitting.fit import fit_many, inflated_points
 from ..fitting.parts import cut_rounding, split_in_steps
 from ..settings import FitSettings
 from ..subjects.reader import SubjectGeometry
@@ -406,7 +406,7 @@ def _primitives(
     margin = max((rounding for _, rounding in groups), default=0.0)
     own_axes = replace(fit, axes="object", padding=fit.padding + margin)
     pieces = (SubjectGeometry.of(0, Geometry(points, matrix, radius), own_axes) for points, _ in groups)
-    fits, errors = fit_many([PlacedGeometry(piece, placed) for piece in pieces], (shape,))
+    fits, errors = fit_many([piece._replace(placements=placed) for piece in pieces], (shape,))
     found = {row: world[k] for rows, _, (world,) in fits for k, row in enumerate(rows.tolist())}
     for number in range(len(groups)):
         if number in errors:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import bpy
 import numpy as np
@@ -20,16 +20,17 @@ from ...formats.wording import valid_text
 from ..blender.animated import Simulations, turning_times
 from ..blender.frames import (
     advance_to,
+    keeping_open,
     playhead,
     preserve_frame,
     require_active_scene,
     require_frame,
     sample_times,
     scene_by_uid,
+    without_private_scenes,
 )
 from ..blender.instances import InstanceTable
 from ..blender.object_settings import may_sweep, objects_outside_override
-from ..blender.private_scene import keeping_open, without_private_scenes
 from ..errors import SceneError
 from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, sweep_bones
 from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings
@@ -161,7 +162,7 @@ def _bound(
 
     is_swept = may_sweep(fit) and fit.vertex_group is None
     finding = find_in_parts(scene, depsgraph, settings.selection)
-    table: InstanceTable[Any] | None
+    table: InstanceTable | None
     if is_swept or may_change:
         subjects, skipped, table = run_to_end(finding)
     else:

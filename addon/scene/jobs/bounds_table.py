@@ -25,7 +25,6 @@ from ..blender.parts.weights import reason_without_vertices
 from ..errors import describe_error
 from ..fitting.fit import (
     POINTS_AT_ONCE,
-    PlacedGeometry,
     fit_many,
     grouped_by_settings,
     in_batches,
@@ -71,14 +70,17 @@ class BoundsTable(SortedObjects):
         self._detailed: dict[int, DetailedShapes] = {}
 
     def fit(
-        self, chunk: Sequence[PlacedGeometry], kinds: tuple[Ints, Ints] | None, shapes: tuple[BoundShape, ...]
+        self,
+        chunk: Sequence[SubjectGeometry],
+        kinds: tuple[Ints, Ints] | None,
+        shapes: tuple[BoundShape, ...],
     ) -> dict[int, CollisionBoundsError]:
         """Store bounds of subjects that are fitted with the same settings; return the errors of the others.
 
         kinds : See `fit_many`.
         """
-        subjects = np.concatenate([each.geometry.subjects for each in chunk])
-        fits, errors = fit_many(chunk, plain_shapes(shapes, chunk[0].geometry.fit), kinds)
+        subjects = np.concatenate([each.subjects for each in chunk])
+        fits, errors = fit_many(chunk, plain_shapes(shapes, chunk[0].fit), kinds)
         detailed: dict[int, DetailedShapes] = {}
         if set(get_args(DetailedShapeName)) & set(shapes):
             detailed = _detailed(chunk, shapes, errors)
@@ -212,7 +214,7 @@ def fit_bounds(
             start = part.stop
             is_read[piece.subjects] = True
             is_placed = is_valid[part]
-            every = PlacedGeometry(piece, Placement(*(values[part] for values in placements)))
+            every = piece._replace(placements=Placement(*(values[part] for values in placements)))
             if not len(piece.points):
                 group = piece.fit.vertex_group
                 missing = reasons_without_vertices() if missing is None else missing
@@ -230,17 +232,17 @@ def fit_bounds(
                 skip(index, UNPLACED)
             if is_placed.any():
                 placed.append(every.taken(np.flatnonzero(is_placed)))
-        for fit, rows in grouped_by_settings([each.geometry.fit for each in placed]):
+        for fit, rows in grouped_by_settings([each.fit for each in placed]):
             # Meshes are split one at a time, which takes a second for each.
             for together in [[row] for row in rows] if "compound" in shapes else [rows]:
                 sources = [placed[row] for row in together]
                 if "compound" in shapes:
-                    for share in split_pieces(map(in_bone_space, sources[0].geometry.singles()), fit):
-                        yield (done + share * sources[0].size) / len(subjects)
+                    for share in split_pieces(map(in_bone_space, sources[0].singles()), fit):
+                        yield (done + share * len(sources[0].subjects)) / len(subjects)
                 for chunk, first in _chunks(sources):
                     for index, error in table.fit(chunk, first, shapes).items():
                         skip(index, describe_error(error))
-                    done += sum(each.size for each in chunk)
+                    done += sum(len(each.subjects) for each in chunk)
                     yield done / len(subjects)
     for index in np.flatnonzero(~is_read).tolist():
         skip(index, _DELETED)
@@ -250,8 +252,8 @@ def fit_bounds(
 
 
 def _chunks(
-    sources: Sequence[PlacedGeometry],
-) -> Iterator[tuple[list[PlacedGeometry], tuple[Ints, Ints] | None]]:
+    sources: Sequence[SubjectGeometry],
+) -> Iterator[tuple[list[SubjectGeometry], tuple[Ints, Ints] | None]]:
     """Split subjects into chunks that are fitted together.
 
     Yields each chunk with None, or for instances that are fitted once for each linear part with (first,
@@ -259,12 +261,12 @@ def _chunks(
     """
     alone = []
     for source in sources:
-        if source.size == 1:
+        if len(source.subjects) == 1:
             alone.append(source)
             continue
-        _, kind_of = distinct_rows(source.geometry.matrices[:, :3, :3].reshape(-1, 9))
+        _, kind_of = distinct_rows(source.matrices[:, :3, :3].reshape(-1, 9))
         is_repeated = np.bincount(kind_of)[kind_of] > 1
-        rows, step = np.flatnonzero(~is_repeated), max(1, POINTS_AT_ONCE // len(source.geometry.points))
+        rows, step = np.flatnonzero(~is_repeated), max(1, POINTS_AT_ONCE // len(source.points))
         alone += [source.taken(rows[start : start + step]) for start in range(0, len(rows), step)]
         if not is_repeated.any():
             continue
@@ -278,21 +280,21 @@ def _chunks(
                 inside = slice(begin, min(begin + CHUNK_ROWS, stop))
                 _, first, kinds = np.unique(number[inside], return_index=True, return_inverse=True)
                 yield [source.taken(rows[inside])], (first, kinds)
-    for chunk in in_batches(alone, lambda each: len(each.geometry.points) * each.size):
+    for chunk in in_batches(alone, lambda each: len(each.points) * len(each.subjects)):
         yield chunk, None
 
 
 def _detailed(
-    chunk: Sequence[PlacedGeometry], shapes: Sequence[BoundShape], errors: dict[int, CollisionBoundsError]
+    chunk: Sequence[SubjectGeometry], shapes: Sequence[BoundShape], errors: dict[int, CollisionBoundsError]
 ) -> dict[int, DetailedShapes]:
     """Fit the requested detailed shapes by row; subjects that fail are added to `errors`."""
     jobs = {}
     row = -1
-    for piece, placements in chunk:
-        for single, *placed in zip(piece.singles(), *placements, strict=True):
+    for piece in chunk:
+        for single in piece.singles():
             row += 1
             if row not in errors:
-                jobs[row] = detailed_shapes(single, Placement(*placed), shapes)
+                jobs[row] = detailed_shapes(single, shapes)
     found: dict[int, DetailedShapes] = {}
     for row, fitted in zip(jobs, run_together(list(jobs.values())), strict=True):
         if isinstance(fitted, CollisionBoundsError):

@@ -9,7 +9,6 @@ vertices at the first frame that have some later are not in the result; it has a
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Iterable, Sequence
-from contextlib import nullcontext
 from copy import deepcopy
 from dataclasses import replace
 from typing import NamedTuple
@@ -24,22 +23,20 @@ from ...core.scan.scan import SECTION_INTERVALS, joined_shares, scan_share, sect
 from ...formats import InputWarning, ObjectBounds, Partial, ScannedContacts, Skipped, SkippedPairs
 from ..blender.animated import Simulations, may_deform, turning_times
 from ..blender.frames import (
+    PrivateScene,
     advance_to,
+    go_to,
     playhead,
     preserve_frame,
     require_active_scene,
+    returning_between_steps,
     sample_times,
     scene_by_uid,
+    without_private_scenes,
 )
 from ..blender.instances import MESH_LIKE, name_of
 from ..blender.mesh_data import vertex_positions
 from ..blender.object_settings import object_fit_settings
-from ..blender.private_scene import (
-    PrivateScene,
-    go_to_within_step,
-    returning_between_steps,
-    without_private_scenes,
-)
 from ..errors import SceneError
 from ..fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
 from ..fitting.mesh_fits import Obstacles
@@ -151,7 +148,8 @@ class ContactJob:
             scan = converted(scan, lambda progress: self.read_late(progress, prepared, is_first=True))
         report = yield from scan
         last = np.inf if report.stopped_at is None else report.stopped_at
-        prepared.motion.log_absences([time for time in times if time <= last])
+        if prepared.motion.has_switches:
+            prepared.motion.log_absences([time for time in times if time <= last])
         self.progress.end = end
         return prepared, report
 
@@ -165,17 +163,16 @@ class ContactJob:
         motion = prepared.motion
         for _ in motion.fitting():
             yield self._begun
-        for _ in choose_sources(scene_by_uid(self.uid), motion, times, home):
+        for _ in motion.comparing(times, home):
             yield self._begun
         if self.settings.motion != "adaptive" or not prepared.has_subjects:
             return prepared, motion, times
         # Motion that is not known, and can be sampled within frames, is where keys turn there.
         if len(times) > 1 and not motion.is_known and motion.refinable.all():
             times = sorted([*times, *turning_times(bpy.context.evaluated_depsgraph_get(), times)])
-        times = motion.with_switches(times)
         if motion.certain is None or not motion.is_certain:
-            return prepared, motion, times
-        return prepared, motion.certain, times
+            return prepared, motion, motion.with_switches(times)
+        return prepared, motion.certain, motion.with_switches(times) if motion.has_switches else times
 
     def _prepare_first_frame(self) -> Generator[Progress, None, PreparedScan]:
         """Go to the first frame, read bounds, pairs and motion there, and fit shapes for the document."""
@@ -184,18 +181,19 @@ class ContactJob:
         self.progress.begin_phase(done + preparation * (self.progress.end - done))
         scene, time = scene_by_uid(self.uid), self.times[0]
         simulations = Simulations.of(scene)
-        if bpy.app.background or simulations.first_frame is not None or time != playhead(scene):
+        if simulations.first_frame is not None:
             advance_to(scene, time, simulations, None)
+        elif bpy.app.background or time != playhead(scene):
+            go_to(scene, time)
         else:
             # Values without keys are reset although the scene is at the first frame already.
             with returning_between_steps(scene, time):
-                go_to_within_step(scene, time)
+                go_to(scene, time, within_step=True)
         yield begun
         reader, bounded = yield from self._bound_first_frame()
         scene = scene_by_uid(self.uid)
         subjects = [*bounded.subjects, *self.late]
-        parents = bounded.subjects.columns(np.arange(len(bounded.subjects)))["parent"]
-        parents = [bounded.parents.get(parent, parent) for parent in parents]
+        parents = [bounded.parents.get(each.parent, each.parent) for each in bounded.subjects]
         parents += [entry.parent for entry in self._late_objects]
         is_obstacle = np.zeros(len(subjects), dtype=bool)
         if settings.obstacles:
@@ -246,7 +244,6 @@ class ContactJob:
             mask = NamePatterns(scene_by_uid(self.uid), found).mask("obstacles", settings.obstacles)
             with_triangles = frozenset(np.flatnonzero(mask).tolist())
         reader = FrameReader(found, fit, with_triangles, settings.shape == "mesh" or bool(settings.obstacles))
-        reader.read_first(bpy.context.evaluated_depsgraph_get())
         yield self._begun
         fitting = fit_bounds(reader.shared, found, shapes, skipped)
         return reader, (yield from converted(fitting, lambda _: self._begun))
@@ -303,7 +300,6 @@ class ContactJob:
         self._late_objects += bounded
         found = bounded.subjects
         reader = FrameReader(found, self.settings.fit, range(len(found)), self.settings.shape == "mesh")
-        reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.forget_instances()
         self._late_readers.append(reader)
         if begins_again and self.late:
@@ -350,7 +346,7 @@ class ContactJob:
         played = motion.sources.reasons if is_adaptive else {}
         result = replace(
             result,
-            skipped=(*result.skipped, *motion.skips.records),
+            skipped=(*result.skipped, *motion.skips.records.values()),
             scanned=scanned,
             played={ids[index]: reason for index, reason in played.items()},
             linear_only=tuple(result.subjects[index].name for index in linear),
@@ -395,20 +391,6 @@ class ContactJob:
         warnings = ((name, message(_WARNING, frame=time)) for name, time in sorted(late.items()))
         more = (InputWarning("lateMesh", *each) for each in warnings)
         return replace(result, skipped=skipped, warnings=(*result.warnings, *more))
-
-
-def choose_sources(
-    scene: bpy.types.Scene, motion: SceneMotion, times: Sequence[float], home: float
-) -> Generator[None, None, None]:
-    """Choose the sources of motion, and return the scene to a frame: at the end, unless it has to be played.
-
-    In a window the scene returns at each yield.
-    """
-    uid = scene.session_uid
-    with nullcontext() if bpy.app.background else returning_between_steps(scene, home):
-        yield from motion.comparing(times)
-        if not motion.sources.is_played and playhead(scene_by_uid(uid)) != home:
-            go_to_within_step(scene_by_uid(uid), home)
 
 
 @without_private_scenes
@@ -490,7 +472,8 @@ def scan_frame_share(
                 lambda at: job.read_late(at._replace(part=at.share * number[1] - number[0]), prepared),
             )
             records = yield from job.progress.track(scan)
-            motion.log_absences(times)
+            if motion.has_switches:
+                motion.log_absences(times)
             share = share._replace(records=records, skips=tuple(motion.skips.events))
             reasons = [f"{subject.name} appears after the first frame" for subject in job.late]
             if refusal := next(iter(reasons), refusal_of(scene_by_uid(job.uid))):

@@ -30,7 +30,6 @@ from ...core.numeric.arrays import Floats, Ints, concatenated_ranges, rotation_m
 from ...core.numeric.geodesic import geodesic_directions
 from ...core.shapes import BoundingVolume, concatenated
 from ...formats.document.model import ShapeColumn
-from ..blender.mesh_data import Placement
 from ..fitting.fit import grown_by_point_radii, inflated_points, padded, padding_error
 from ..fitting.parts import TreeVertices, convex_pieces, cut_rounding, inner_spheres, node_vertices
 from ..fitting.searches import fit_axial, fit_axial_to_points, points_for_search, smallest_box_axes
@@ -54,25 +53,24 @@ class _Solid(NamedTuple):
     """A subject, or a convex part of it, that gets a shape.
 
     piece : SubjectGeometry
-    placed : Decomposed world matrix of the subject.
-    turn : (3, 3) float64. Rotation from the local axes to the world.
+    turn, offset : (3, 3), (3,) float64. Rotation and translation from the subject's own frame to the world.
     local, world : (n, 3) float64. Vertices in local axes and in world space.
     margin : Growth of the shape by the rounding of cuts.
     """
 
     piece: SubjectGeometry
-    placed: Placement
     turn: Floats
+    offset: Floats
     local: Floats
     world: Floats
     margin: float
 
     @classmethod
-    def of(cls, piece: SubjectGeometry, placed: Placement, margin: float = 0.0) -> _Solid:
-        turn, matrix = rotation_matrix(placed.rotation), piece.geometry.matrix
+    def of(cls, piece: SubjectGeometry, turn: Floats, offset: Floats, margin: float = 0.0) -> _Solid:
+        matrix = piece.geometry.matrix
         world = transform_vectors(matrix[:3, :3], piece.points.astype(np.float64)) + matrix[:3, 3]
-        local = transform_vectors(turn.T, world - placed.translation)
-        return cls(piece, placed, turn, local, world, margin)
+        local = transform_vectors(turn.T, world - offset)
+        return cls(piece, turn, offset, local, world, margin)
 
     @property
     def linear(self) -> Floats:
@@ -102,7 +100,7 @@ def _hull(solid: _Solid) -> Generator[HullRequest, Ints | None, tuple[ConvexHull
     inflated = inflated_points(local, np.eye(3), np.ones(3), solid.piece.fit.padding)
     hull = yield from hull_steps(inflated, _MAX_VERTICES, margin=solid.margin)
     turned = ConvexHull(transform_vectors(turn, hull.vertices), hull.faces)
-    return hull, moved_hull(turned, solid.placed.translation)
+    return hull, moved_hull(turned, solid.offset)
 
 
 def _tree(solid: _Solid) -> tuple[SphereTree, SphereTree]:
@@ -113,7 +111,7 @@ def _tree(solid: _Solid) -> tuple[SphereTree, SphereTree]:
     split = points_for_search(seen.points, seen.matrix[:3, :3])
     children, parts = node_vertices(split, piece.triangles, piece.fit.depth)
     ball = spheres_from_groups(solid.local[parts.rows], parts.offsets)
-    center = transform_vectors(solid.turn, ball.center) + solid.placed.translation
+    center = transform_vectors(solid.turn, ball.center) + solid.offset
     world_ball = Sphere(center, enclosing_radii(solid.world[parts.rows], parts.offsets, center))
     linear = np.broadcast_to(solid.linear, (len(children), 3, 3))
     radii = np.full(len(children), piece.radius)
@@ -129,7 +127,7 @@ def _axial(shape: DrawnShape, solid: _Solid) -> tuple[Any, Any]:
         fitted = fit_axial_to_points(shape, solid.local, turn.T @ piece.frame[:3, 1])
     else:
         fitted = fit_axial(shape, geometry.points, solid.linear, solid.local, None)
-    center = turn @ fitted.center + solid.placed.translation
+    center = turn @ fitted.center + solid.offset
     moved = replace(fitted, center=center, axis=turn @ fitted.axis)
     return solid.grown(fitted, moved._around(solid.world))
 
@@ -143,9 +141,8 @@ def _compound(solid: _Solid) -> _Steps:
     margin = cut_rounding(piece.points, linear) if len(parts) > 1 else 0.0
     shapes: list[tuple[CompoundPart, CompoundPart]] = []
     for part in parts:
-        shapes.append(
-            (yield from _steps(_FITS_OF_PARTS[fit.part_shape], _Solid.of(part, solid.placed, margin)))
-        )
+        placed = _Solid.of(part, solid.turn, solid.offset, margin)
+        shapes.append((yield from _steps(_FITS_OF_PARTS[fit.part_shape], placed)))
     return Compound(tuple(local for local, _ in shapes)), Compound(tuple(world for _, world in shapes))
 
 
@@ -163,7 +160,7 @@ def _box(solid: _Solid) -> tuple[Obb, Obb]:
 def _sphere(solid: _Solid) -> tuple[Sphere, Sphere]:
     """Fit a sphere to a part."""
     sphere = sphere_from_points(solid.local)
-    center = solid.turn @ sphere.center + solid.placed.translation
+    center = solid.turn @ sphere.center + solid.offset
     radius = enclosing_radii(solid.world, [0, len(solid.world)], center[None])[0]
     return solid.grown(sphere, Sphere(center, radius))
 
@@ -191,12 +188,11 @@ _FITS: dict[BoundShape, Callable[[_Solid], Any]] = {
 
 
 def detailed_shapes(
-    piece: SubjectGeometry, placed: Placement, shapes: Container[BoundShape]
+    piece: SubjectGeometry, shapes: Container[BoundShape]
 ) -> Generator[HullRequest, Ints | None, DetailedShapes]:
     """Fit all detailed shapes of a subject.
 
-    piece : Geometry and fit settings of the subject.
-    placed : Its decomposed world matrix.
+    piece : Geometry and fit settings of the subject, with its placement.
     shapes : Those to fit.
     request : As `hull_steps`.
     Returns local, world : tuple of DetailedShape. In local axes with the scale baked in, and in world
@@ -204,7 +200,8 @@ def detailed_shapes(
     Raises CollisionBoundsError: for geometry that has no such shape, or a negative padding that is larger
         than it.
     """
-    solid = _Solid.of(piece, placed)
+    placed = piece.placements
+    solid = _Solid.of(piece, rotation_matrix(placed.rotation)[0], placed.translation[0])
     both: list[tuple[DetailedShape, DetailedShape]] = []
     for name, fit in _FITS.items():
         if name in shapes:

@@ -19,14 +19,19 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.sweep.interpolation import at
 from ...formats.wording import valid_text
 from ..blender.animated import Simulations, curves_of_action
-from ..blender.frames import advance_to, playhead, preserve_frame, require_active_scene, sample_times
+from ..blender.frames import (
+    advance_to,
+    playhead,
+    preserve_frame,
+    require_active_scene,
+    sample_times,
+    without_private_scenes,
+)
 from ..blender.instances import name_of
-from ..blender.private_scene import without_private_scenes
 from ..errors import SceneError
 from ..fitting.mesh_fits import Obstacles
 from ..motion.scene_motion import SceneMotion
 from ..settings import ContactSettings, Selection
-from .contacts import choose_sources
 from .result import Result
 
 _PARTS = 8
@@ -89,7 +94,7 @@ def separation_over_time(
         selection = Selection(patterns=tuple(subject.name for subject in subjects))
         motion = SceneMotion(scene, subjects, selection, settings.shape, settings.fit, obstacles)
         begun = Progress(0, len(frames), frames[0])
-        for _ in choose_sources(scene, motion, frames, home):
+        for _ in motion.comparing(frames, home):
             yield begun
         is_sampled = settings.motion == "adaptive" and bool(motion.refinable.all())
         times = sorted({*frames, *between}) if is_sampled else frames

@@ -23,7 +23,6 @@ from ...formats import (
     SkippedPairs,
     TimeSettings,
     contacts_table,
-    extension_version,
     make_document,
     space_for,
 )
@@ -263,17 +262,12 @@ def result_of(
         # A merged collection has the default, whatever its members have.
         if not subject.members and subject.key[1] in by_name
     }
+    version = bpy.app.version_string.split()[0]
     has_armature = any(item.type == "ARMATURE" for item in scene.objects)
     return Result(
         bounded,
         tuple(bounded.skipped),
-        Origin(
-            "Collision Bounds",
-            extension_version(),
-            bpy.app.version_string.split()[0],
-            valid_text(Path(bpy.data.filepath).name),
-            name_of(scene),
-        ),
+        Origin("Collision Bounds", "", version, Path(bpy.data.filepath).name, name_of(scene)),
         TimeSettings(round(rate, 9), *span, reference),
         subjects=subjects,
         scale_length=meters_per_unit(scene),

@@ -17,7 +17,7 @@ from ...core.scan.scan import sections_of
 from ...core.scan.sections import share_as_json, share_from_json
 from ...formats import extension_version
 from ..blender.animated import Simulations
-from ..blender.frames import sample_times
+from ..blender.frames import has_foreign_handlers, sample_times
 from ..settings import ContactSettings
 from ..subjects.subject import Skip, SkipEvent, Subject
 
@@ -91,10 +91,8 @@ def refusal_of(scene: bpy.types.Scene) -> str:
     """Return why a scan of the active scene cannot be divided, as far as that is known; else nothing."""
     if Simulations.of(scene).first_frame is not None:
         return "a simulation is not baked, and must be played from its first frame"
-    handlers = [*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post]
-    # Those of the extension keep nothing that a scan depends on.
-    extension = __name__.partition(".scene.")[0]
-    if not all(str(getattr(each, "__module__", "")).startswith(f"{extension}.") for each in handlers):
+    # Handlers of the extension keep nothing that a scan depends on.
+    if has_foreign_handlers():
         return "a script runs at each change of the frame"
     if bpy.app.autoexec_fail:
         return "scripts are blocked, so some drivers were not run"

@@ -26,8 +26,13 @@ from ...core.fitting.quickhull import edges_of_surface, face_planes
 from ...core.numeric.arrays import Bools, Floats, Ints, rotation_matrix, transform_vectors
 from ...core.shapes import concatenated
 from ..blender.animated import may_deform
-from ..blender.frames import ObjectReader, playhead, visibility_and_selection
-from ..blender.instances import MESH_LIKE, is_made_by_nodes, name_of, visible_instances
+from ..blender.frames import ObjectReader, playhead
+from ..blender.instances import (
+    MESH_LIKE,
+    is_made_by_nodes,
+    name_of,
+    visible_instances,
+)
 from ..blender.mesh_data import Geometry, MeshFaces, decompose_matrices
 from ..blender.object_settings import Override, has_own_settings, object_fit_settings, read_overrides
 from ..blender.parts.mesh_parts import ALONG_BONE, LEAST_SCALE
@@ -214,7 +219,7 @@ class LiveSubjects:
         presence = slots.tobytes() + present.tobytes()
         has_new_flags = not keep_flags or presence != self._presence
         if has_new_flags:
-            self._visible, self._selected = visibility_and_selection(depsgraph, slots)
+            self._visible, self._selected = _visibility_and_selection(depsgraph, slots)
         if has_new_flags or changed_uids:
             self._find_settings()
         self._presence = presence
@@ -483,3 +488,16 @@ class LiveSubjects:
 def _evaluated(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> bpy.types.Object:
     """Return an evaluated object itself, or that of an original one."""
     return item if item.is_evaluated else item.evaluated_get(depsgraph)
+
+
+def _visibility_and_selection(depsgraph: bpy.types.Depsgraph, index: Ints) -> tuple[Bools, Bools]:
+    """Return which objects at indices (n,) of the scene's are visible, and selected; -1 is neither."""
+    layer = depsgraph.view_layer
+    items: list[Any] = [*depsgraph.scene.objects, None]
+    objects = [items[k] for k in index.tolist()]
+    context: Any = bpy.context
+    # Without an area, because in a 3D view Blender would report what is visible there, as in a local view.
+    with context.temp_override(area=None):
+        is_visible = [item is not None and item.visible_get(view_layer=layer) for item in objects]
+    is_selected = [item is not None and item.select_get(view_layer=layer) for item in objects]
+    return np.array(is_visible, dtype=bool), np.array(is_selected, dtype=bool)

@@ -59,8 +59,11 @@ BONES = 'pose.bones["'
 """Beginning of data paths of bones."""
 
 
-def applied_curves(animation: bpy.types.AnimData) -> list[bpy.types.FCurve] | None:
-    """Return the curves and drivers' curves that animate a data-block; None if these are not all there is."""
+def applied_curves(item: bpy.types.Object) -> list[bpy.types.FCurve] | None:
+    """Return the curves and drivers' curves that animate an object; None if these are not all there is."""
+    animation = item.animation_data
+    if animation is None:
+        return []
     tracks = animation.nla_tracks
     if animation.use_tweak_mode:
         return None
@@ -80,8 +83,7 @@ def applied_curves(animation: bpy.types.AnimData) -> list[bpy.types.FCurve] | No
 
 def channels_of_object(item: bpy.types.Object) -> list[Channel] | None:
     """Return the animated channels of an object; None if these are not all there is."""
-    animation = item.animation_data
-    curves: list[bpy.types.FCurve] | None = [] if animation is None else applied_curves(animation)
+    curves = applied_curves(item)
     if curves is None:
         return None
     moving = ((curve.data_path, curve) for curve in curves if TRANSFORM.fullmatch(curve.data_path))

@@ -100,7 +100,7 @@ class _CurrentInstances(NamedTuple):
     unknown : (u,) int. Rows that are no subject, if they may be others than at the time before.
     """
 
-    table: InstanceTable[Any]
+    table: InstanceTable
     subject_of: Ints
     assembled: Ints
     unknown: Ints
@@ -139,34 +139,24 @@ class FrameReader(SubjectReader):
         with_triangles: Container[int],
         follows_cuts: bool = False,
     ) -> None:
-        """Prepare to read subjects; `settings` are for those that have none of their own.
+        """Classify all subjects, and read the geometry of those that are present now, each mesh once.
 
+        settings : For subjects that have none of their own.
         follows_cuts : Whether faces count as changed when Blender cuts them into other triangles.
         """
         super().__init__(subjects, settings, with_triangles)
         self._follows_cuts = follows_cuts
+        keys = [subject.key for subject in subjects]
         uids = {full_name_of(item): item.session_uid for item in bpy.data.objects}
-        # For an instance, the object that it shows.
-        of_subjects = [
-            (
-                uids.get(subject.key[0], -1),
-                uids.get(subject.key[1], -1),
-                bool(subject.key[2] or subject.members),
-                bool(subject.key[2]),
-            )
-            for subject in subjects
-        ]
-        columns = np.array(of_subjects, dtype=np.int64).reshape(-1, 4)
-        self.uids, self._shown_uids = columns[:, 0], columns[:, 1]
-        self.is_walked: Bools = columns[:, 2].astype(bool)
-        self.own_uids = frozenset(self.uids[~columns[:, 3].astype(bool)].tolist())
-        self.needs_walk = bool(self.is_walked.any())
+        self.uids = np.array([uids.get(owner, -1) for owner, _, _ in keys], dtype=np.int64)
+        self._shown_uids = np.array([uids.get(shown, -1) for _, shown, _ in keys], dtype=np.int64)
+        self.is_walked: Bools = np.array([bool(key[2]) for key in keys], dtype=bool)
+        self.own_uids = frozenset(self.uids[~self.is_walked].tolist())
         self.merged = frozenset(index for index, subject in self.assembled.items() if subject.members)
-        self.bones = {
-            index: subject.bone
-            for index, subject in self.assembled.items()
-            if subject.bone and not subject.key[2]
-        }
+        self.is_walked[list(self.merged)] = True
+        self.needs_walk = bool(self.is_walked.any())
+        parts = self.assembled.items()
+        self.bones = {index: part.bone for index, part in parts if part.bone and not part.key[2]}
         self.may_deform: Bools = np.zeros(len(subjects), dtype=bool)
         self.is_simulated: Bools = np.zeros(len(subjects), dtype=bool)
         self.modifiers: list[Modifiers] = [settings.modifiers] * len(subjects)
@@ -174,34 +164,11 @@ class FrameReader(SubjectReader):
         self.faces: dict[int, MeshFaces] = {}
         self.of_triangle: dict[int, NDArray[np.int32] | None] = {}
         self.animated_paddings: dict[int, str] = {}
-        self.unknown_keys: set[InstanceKey] = set()
         self.instance_counts: dict[tuple[str, str], int] = {}
-        self._reader: InstanceReader[_Nature] | None = None
+        self._reader: InstanceReader | None = None
         self._current: _CurrentInstances | None = None
-        self.shared: list[SubjectGeometry] = []
         self._objects = ObjectReader(self.uids)
-
-    def _read_instances(self, depsgraph: bpy.types.Depsgraph) -> _CurrentInstances:
-        """Read all instances, and find the subjects that they are."""
-        describe, last = partial(_Nature.of, settings=self._settings), self._current
-        if self._reader is None and (self.needs_walk or last is not None):
-            self._reader = InstanceReader(describe)
-        if self._reader is None:
-            # As a rule they are never read again.
-            table = run_to_end(read_instance_table(depsgraph, describe))
-        else:
-            table = self._reader.read(depsgraph)
-        if last is not None and table.kind_of is last.table.kind_of:
-            self._current = last._replace(table=table, unknown=last.unknown[:0])
-            return self._current
-        subject_of = self.subjects_of(table)
-        assembled = self.assembled_rows(table) if self.assembled else np.empty(0, dtype=np.int64)
-        unknown = np.setdiff1d(np.flatnonzero(subject_of < 0), assembled)
-        self._current = _CurrentInstances(table, subject_of, assembled, unknown)
-        return self._current
-
-    def read_first(self, depsgraph: bpy.types.Depsgraph) -> None:
-        """Classify all subjects, and read the geometry of those that are present now, each mesh once."""
+        depsgraph = bpy.context.evaluated_depsgraph_get()
         table, subject_of, assembled, unknown = self._read_instances(depsgraph)
         self.unknown_keys = {table.key_of(row) for row in unknown.tolist()}
         for kind, count in zip(
@@ -231,6 +198,25 @@ class FrameReader(SubjectReader):
         for shared, item in meshes_at(depsgraph, table, rows[self.may_deform[subject_of[rows]]]):
             self._read_faces(subject_of[shared].tolist(), item.instance.object)
         self.shared = list(self.geometries(depsgraph, table))
+
+    def _read_instances(self, depsgraph: bpy.types.Depsgraph) -> _CurrentInstances:
+        """Read all instances, and find the subjects that they are."""
+        describe, last = partial(_Nature.of, settings=self._settings), self._current
+        if self._reader is None and (self.needs_walk or last is not None):
+            self._reader = InstanceReader(describe)
+        if self._reader is None:
+            # As a rule they are never read again.
+            table = run_to_end(read_instance_table(depsgraph, describe))
+        else:
+            table = self._reader.read(depsgraph)
+        if last is not None and table.kind_of is last.table.kind_of:
+            self._current = last._replace(table=table, unknown=last.unknown[:0])
+            return self._current
+        subject_of = self.subjects_of(table)
+        assembled = self.assembled_rows(table) if self.assembled else np.empty(0, dtype=np.int64)
+        unknown = np.setdiff1d(np.flatnonzero(subject_of < 0), assembled)
+        self._current = _CurrentInstances(table, subject_of, assembled, unknown)
+        return self._current
 
     def first_geometries(self) -> dict[int, SubjectGeometry]:
         """Return the geometry of each subject that was present at the first frame."""

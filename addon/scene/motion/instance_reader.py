@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
@@ -13,10 +13,8 @@ from ...core.numeric.arrays import Bools
 from ...core.progress import run_to_end
 from ..blender.instances import MESH_LIKE, InstanceTable, VisibleInstance, read_instance_table
 
-_T = TypeVar("_T")
 
-
-class InstanceReader(Generic[_T]):
+class InstanceReader:
     """Reads all instances at one time after the other.
 
     From Blender 4.5 on, the instances that geometry nodes make of objects can be compared with those of the
@@ -24,14 +22,14 @@ class InstanceReader(Generic[_T]):
     or went, the instances of the dependency graph are the same in the same order.
     """
 
-    def __init__(self, describe: Callable[[VisibleInstance], _T]) -> None:
+    def __init__(self, describe: Callable[[VisibleInstance], Any]) -> None:
         """Prepare to read instances; `describe` as of `read_instance_table`."""
         self._describe = describe
-        self._table: InstanceTable[_T] | None = None
+        self._table: InstanceTable | None = None
         self._signature: Hashable = None
         self._matrices: InstanceMatrices | None = None
 
-    def read(self, depsgraph: bpy.types.Depsgraph) -> InstanceTable[_T]:
+    def read(self, depsgraph: bpy.types.Depsgraph) -> InstanceTable:
         """Read all instances of an evaluated dependency graph.
 
         If nothing but matrices changed, `kinds`, `kind_of`, `positions` and `indices` are those of the last

@@ -7,6 +7,7 @@ scene at a few times before they are relied on.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from ...core.curves.transform_bounds import (
     only_moves,
     transform_chords,
 )
+from ...core.curves.transforms import Transforms
 from ...core.motion.samples import KNOWN_SHORTEST
 from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ..blender.frames import scene_by_uid
@@ -49,33 +51,27 @@ _OBJECTS_PER_STEP = 256
 """Objects whose keys are read at once, which takes about 25 ms."""
 
 
+@dataclass
 class CurvePoses:
     """World matrices of subjects from curves, and when they are shown.
 
+    transforms, jumps, visibility : Of all objects that were read.
+    rows : (n,) int64. The object of each subject among these, -1 for none.
     is_known : (n,) bool. Subjects whose matrices and visibility follow from curves.
     skins : Shapes of those of them whose vertices follow from curves of bones; None if there are none.
     is_skinned : (n,) bool. These subjects.
-    transforms, jumps : Of all objects that were read.
-    rows : (n,) int64. The object of each subject among these, -1 for none.
-    visibility : Of these objects.
     """
 
-    def __init__(
-        self, curves: TransformCurves, uids: Ints, is_candidate: Bools, skins: SkinPoses | None
-    ) -> None:
-        """Take the curves of those subjects that may be known, as `read_curve_poses` reads them."""
-        self.transforms = curves.transforms()
-        self.jumps = Jumps(self.transforms)
-        # World matrices (t, m, 4, 4) of all objects at the last times (t,) that were queried together.
-        self._grid_times: Floats = np.empty(0)
-        self._grid: Singles = np.empty((0, 0, 4, 4), dtype=np.float32)
-        self.rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
-        self.visibility = Visibility(curves.hidden_by)
-        self.is_known: Bools = (self.rows >= 0) & is_candidate
-        self.skins, self.is_skinned = skins, np.zeros(len(uids), dtype=bool)
-        if skins is not None:
-            skins.keep(self.is_known)
-            self.is_skinned = skins.is_skinned
+    transforms: Transforms
+    jumps: Jumps
+    visibility: Visibility
+    rows: Ints
+    is_known: Bools
+    skins: SkinPoses | None
+    is_skinned: Bools
+    # World matrices (t, m, 4, 4) of all objects at the last times (t,) that were queried together.
+    _grid_times: Floats = field(default_factory=lambda: np.empty(0))
+    _grid: Singles = field(default_factory=lambda: np.empty((0, 0, 4, 4), dtype=np.float32))
 
     def compare(
         self, time: float, is_shown: Bools, expected: Floats, vertices: dict[int, NDArray[np.float32]]
@@ -149,7 +145,13 @@ def read_curve_poses(
         curves.read(scene, step, span)
         if len(wanted) > _OBJECTS_PER_STEP:
             yield
-    return CurvePoses(curves, uids, is_candidate, skins)
+    transforms, visibility = curves.transforms(), Visibility(curves.hidden_by)
+    rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
+    is_known, is_skinned = (rows >= 0) & is_candidate, np.zeros(len(uids), dtype=bool)
+    if skins is not None:
+        skins.keep(is_known)
+        is_skinned = skins.is_skinned
+    return CurvePoses(transforms, Jumps(transforms), visibility, rows, is_known, skins, is_skinned)
 
 
 _VERTICES_PER_COST = 2000

@@ -18,12 +18,18 @@ from ...core.progress import with_progress
 from ...formats import Skipped, Track
 from ...formats.document.model import InputWarning
 from ..blender.animated import Simulations, changing
-from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
+from ..blender.frames import (
+    PrivateScene,
+    advance_to,
+    preserve_frame,
+    sample_times,
+    scene_by_uid,
+    without_private_scenes,
+)
 from ..blender.instances import InstanceKey, full_name_of
 from ..blender.mesh_data import Geometry
 from ..blender.object_settings import may_sweep, object_fit_settings
 from ..blender.parts.mesh_parts import LEAST_SCALE
-from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..settings import BoundShape, FitSettings, Selection
 from ..subjects.reader import NO_TRIANGLES, SubjectGeometry, SubjectReader, in_bone_space
 from ..subjects.subject import Skip, Subject
@@ -186,7 +192,6 @@ class BoneMotion:
         self._uid, self._subjects, self._fit = scene.session_uid, subjects, fit
         self._simulations = Simulations.of(scene)
         self._reader = reader = FrameReader(subjects, fit, ())
-        reader.read_first(bpy.context.evaluated_depsgraph_get())
         reader.shared = []
         reader.find_simulated(self._simulations)
         self.is_refinable = self._simulations.first_frame is None and not reader.is_simulated.any()
@@ -296,7 +301,7 @@ class SceneBounds:
     @property
     def skipped(self) -> list[Skipped]:
         """One record for each subject that a sample is without: the first time, and why."""
-        return self._boxes.skips.records
+        return [*self._boxes.skips.records.values()]
 
     def at(self, shapes: Ints, times: Floats, is_before: bool = False) -> Aabb:
         numbers = self._numbers(shapes, times)

@@ -16,10 +16,9 @@ import numpy as np
 from ...core.curves.keyframes import NEAR_KEY, rounded_times
 from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ..blender.animated import SIMPLIFICATION, Simulations, changing, dependents_of
-from ..blender.frames import ObjectReader, go_to, scene_by_uid
+from ..blender.frames import ObjectReader, PrivateScene, go_to, scene_by_uid
 from ..blender.instances import full_name_of
 from ..blender.mesh_data import MeshFaces, vertex_positions
-from ..blender.private_scene import PrivateScene, go_to_within_step
 from .frame_reader import FrameReader, Reading
 from .known_motion import CurvePoses, read_curve_poses
 from .transform_curves import may_show_more, read_visibility
@@ -246,7 +245,7 @@ class PoseSources:
             compared[1] = (compared[1] + times[rows[1] + 1]) / 2
         for time in compared:
             scene = scene_by_uid(self._uid)
-            go_to_within_step(scene, time)
+            go_to(scene, time, within_step=True)
             _, is_shown, matrices = objects.read(scene, self._all)
             items = {item.session_uid: item for item in scene.objects}
             depsgraph = bpy.context.evaluated_depsgraph_get()

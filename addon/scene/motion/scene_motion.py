@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container, Generator, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy, deepcopy
+from functools import partial
 from typing import Any
 
 import bpy
@@ -16,7 +18,7 @@ from ...core.progress import run_to_end
 from ...core.scan.report import PairContacts
 from ...core.scan.scan import probed_times
 from ..blender.animated import Simulations, may_have_instances
-from ..blender.frames import advance_to, scene_by_uid
+from ..blender.frames import advance_to, go_to, playhead, returning_between_steps, scene_by_uid
 from ..blender.instances import InstanceKey, full_name_of
 from ..blender.mesh_data import Geometry
 from ..blender.object_settings import object_padding
@@ -29,7 +31,7 @@ from ..fitting.mesh_fits import BallFits, MeshFits, Obstacles
 from ..fitting.parts import NO_PARTS, PartVertices, TreeVertices, part_vertices
 from ..settings import SHAPES_OF_PARTS, SHAPES_OF_TRIANGLES, FitSettings, Selection, ShapeName
 from ..subjects.reader import SubjectGeometry
-from ..subjects.selection import instance_owner_filter, selection_filter
+from ..subjects.selection import may_match_instances, owner_filter, would_be_selected
 from ..subjects.subject import Skip, SkipLog, Subject
 from .frame_reader import FrameReader, Reading
 from .known_motion import MAX_COORDINATE, KnownShapes, axes_turn
@@ -57,6 +59,7 @@ class SceneMotion:
     certain : Shapes that follow curves; None until `comparing` has found any.
     is_known : Whether the motion of all subjects follows from curves.
     is_certain : Whether nothing need be sampled: all motion is known, and no other subject may appear.
+    has_switches : Whether keys show or hide objects that follow curves.
     reader : Reader of the subjects.
     sources : Sources of the subjects' poses.
     skips : Log of the subjects that samples are without.
@@ -94,7 +97,9 @@ class SceneMotion:
         self.shape, self._settings = resolve_scanned_shape(
             shape, {subject.axes for subject in subjects}, settings
         )
-        self.skips = SkipLog([subject.name for subject in subjects], selection_filter(scene, selection))
+        is_selected = owner_filter(scene, selection)
+        accepts = partial(would_be_selected, selection, is_selected)
+        self.skips = SkipLog([subject.name for subject in subjects], accepts)
         self._all = np.arange(len(subjects))
         self._simulations = Simulations.of(scene)
         depsgraph = bpy.context.evaluated_depsgraph_get()
@@ -102,7 +107,6 @@ class SceneMotion:
             meshes = frozenset(np.flatnonzero(self.obstacles.mask | (self.shape == "mesh")).tolist())
             wanted: Container[int] = range(len(subjects)) if self.shape in SHAPES_OF_TRIANGLES else meshes
             reader = FrameReader(subjects, self._settings, wanted, bool(meshes))
-            reader.read_first(depsgraph)
         self.reader = reader
         unfitted = reader.first_geometries()
         if late:
@@ -119,8 +123,8 @@ class SceneMotion:
         self.arrived: set[InstanceKey] = set()
         items = (block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object))
         owners = [full_name_of(item) for item in items if may_have_instances(item)]
-        self.may_have_late_instances = bool(owners) and any(
-            map(instance_owner_filter(scene, selection), owners)
+        self.may_have_late_instances = any(
+            is_selected(owner) and may_match_instances(selection, owner) for owner in owners
         )
         reader.needs_walk |= self.may_have_late_instances
         self.skips.known |= reader.unknown_keys
@@ -146,7 +150,7 @@ class SceneMotion:
         self._changed: set[int] = set()
         self.sources = PoseSources(scene_by_uid(self._scene_uid), self.reader, self._simulations)
         self.certain: KnownShapes | None = None
-        self.is_known = self.is_certain = False
+        self.is_known = self.is_certain = self.has_switches = False
         # Shapes of bent subjects, at their times.
         self._skins: SkinPoses | None = None
         # What was recorded, whose shapes are computed together, before the fits change; and samples.
@@ -198,12 +202,14 @@ class SceneMotion:
         other._reset()
         return other
 
-    def comparing(self, times: Sequence[float]) -> Generator[None, None, None]:
+    def comparing(self, times: Sequence[float], home: float | None = None) -> Generator[None, None, None]:
         """Find the subjects that need not be read from the user's scene; yields after each look at a scene.
 
         Without a call all are read from the user's scene, and no subject is known.
 
         times : Increasing times of the samples to come, in frames.
+        home : Frame that the scene returns to at the end, unless it has to be played, and in a window at each
+            yield. Without one, the scene stays where it is.
         """
         reader = self.reader
         # Boxes and triangles of whole meshes may follow from the curves of bones.
@@ -217,9 +223,13 @@ class SceneMotion:
         if self.shape == "mesh":
             faces = {index: each for index, each in reader.faces.items() if len(each.of_triangle)}
             may_be_skinned &= np.isin(self._all, list(faces))
-        yield from self.sources.choose(
-            times, lambda name: self.skips.accepts((name, name, ())), may_be_skinned, faces
-        )
+        uid, stays = self._scene_uid, home is None or bpy.app.background
+        with nullcontext() if stays else returning_between_steps(scene_by_uid(uid), home):
+            yield from self.sources.choose(
+                times, lambda name: self.skips.accepts((name, name, ())), may_be_skinned, faces
+            )
+            if home is not None and not self.sources.is_played and playhead(scene_by_uid(uid)) != home:
+                go_to(scene_by_uid(uid), home, within_step=True)
         curves = self.sources.curves
         if curves is None or not curves.is_known.any():
             return
@@ -234,6 +244,7 @@ class SceneMotion:
             self._skins, self._cost = curves.skins, _MOST_SHAPES
             if isinstance(self._fits, MeshFits):
                 self._skins.set_meshes(self._fits.first_meshes(np.flatnonzero(curves.is_skinned)))
+        self.has_switches = bool(curves.visibility.is_switched.any())
         self.is_known = bool(self.certain.is_certain.all())
         self.is_certain = self.is_known and not self.sources.is_played
 
@@ -246,7 +257,7 @@ class SceneMotion:
         every, curves = np.array(times), self.sources.curves
         if curves is not None and self.refinable.all():
             switches = np.unique(self.sources.sampled_switches)
-            if curves.visibility.is_switched.any():
+            if self.has_switches:
                 known = curves.visibility.switches(curves.rows[curves.is_known])
                 switches = np.union1d(known, switches)
             for switch in switches[(switches > every[0]) & (switches < every[-1])].tolist():
@@ -319,9 +330,9 @@ class SceneMotion:
         return self.certain.turning(touching, np.array(times))
 
     def log_absences(self, times: Sequence[float]) -> None:
-        """Note which subjects are absent at any of increasing times (t,), if nothing will be sampled."""
+        """Note which subjects are absent at any of increasing times (t,), if nothing is sampled."""
         curves = self.sources.curves
-        if curves is None or not (self.is_certain and curves.visibility.is_switched.any()):
+        if curves is None or not self.is_certain:
             return
         subjects = np.intersect1d(np.flatnonzero(curves.is_switched), self._fits.owners)
         every = np.array(times)

@@ -183,37 +183,26 @@ class SkinPoses:
             self._meshes[skin.subject] = BentPoses(first[skin.subject], skin.points, recent, cuts)
 
     def shapes(self, subjects: Ints, times: Floats, is_before: bool = False) -> Skins | None:
-        """Shapes of those of `subjects` (m,) that are skinned, each at its own time (m,): see `boxes`."""
-        if not self._meshes:
-            return self.boxes(subjects, times, is_before)
-        rows = np.flatnonzero(self.is_skinned[subjects])
-        if not len(rows):
-            return None
-        nodes = np.empty(len(rows), dtype=object)
-        for moments in self._moments(subjects[rows], times[rows]):
-            matrices = self._limits(moments, is_before)
-            for skin, mine, used, of_row, places in moments.skins:
-                poses, at = self._meshes[skin.subject], moments.values[used]
-                nodes[mine] = poses.posed(matrices[places], at, is_before)[of_row]
-        return SkinMeshes(rows, nodes)
-
-    def boxes(self, subjects: Ints, times: Floats, is_before: bool = False) -> SkinBoxes | None:
-        """Boxes of those of `subjects` (m,) that are skinned, each at its own time (m,) in frames.
+        """Boxes or meshes of those of `subjects` (m,) that are skinned, each at its own time (m,) in frames.
 
         is_before : whether to compute the limit from earlier times
         """
         rows = np.flatnonzero(self.is_skinned[subjects])
         if not len(rows):
             return None
-        low, high = np.empty((2, len(rows), 3))
+        (low, high), nodes = np.empty((2, len(rows), 3)), np.empty(len(rows), dtype=object)
         for moments in self._moments(subjects[rows], times[rows]):
             matrices = self._limits(moments, is_before)
             for skin, mine, used, of_row, places in moments.skins:
-                minima, maxima, outermost = skin.points.boxes(matrices[places])
+                bones, at = matrices[places], moments.values[used]
+                if self._meshes:
+                    nodes[mine] = self._meshes[skin.subject].posed(bones, at, is_before)[of_row]
+                    continue
+                minima, maxima, outermost = skin.points.boxes(bones)
                 low[mine], high[mine] = minima[of_row], maxima[of_row]
                 if not is_before:
-                    self._outermost[skin.subject].add(moments.values[used], outermost)
-        return SkinBoxes(rows, low, high)
+                    self._outermost[skin.subject].add(at, outermost)
+        return SkinMeshes(rows, nodes) if self._meshes else SkinBoxes(rows, low, high)
 
     def _moments(self, subjects: Ints, values: Floats) -> Iterator[_Moments]:
         """Find the bones of skinned subjects (m,) at times or intervals (m, ...), some of them at once."""

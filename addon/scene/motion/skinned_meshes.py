@@ -225,8 +225,7 @@ def read_skin_poses(
         armature = None if item is None else bending_armature(item)
         if item is None or armature is None:
             continue
-        known.read(scene, [armature, item], times)
-        known.read_bones(armature, times)
+        known.read(scene, [armature, item], times, with_bones=True)
         mesh: Any = item.data
         bent.append(BentMesh(subject, item.session_uid, armature.session_uid, len(mesh.vertices)))
         # None of Blender's objects may be used after a yield.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import bpy
@@ -120,10 +121,7 @@ def movable_bones(item: bpy.types.Object) -> list[Animated]:
 
 def _curves_by_bone(item: bpy.types.Object) -> dict[str, list[tuple[str, bpy.types.FCurve]]] | None:
     """Return the curves of each bone with their paths below the bone; None if they are not all there is."""
-    animation, pose = item.animation_data, item.pose
-    if animation is None:
-        return {}
-    curves = applied_curves(animation)
+    curves, pose = applied_curves(item), item.pose
     if curves is None:
         return None
     names = {bpy.utils.escape_identifier(bone.name): bone.name for bone in pose.bones}
@@ -179,6 +177,7 @@ _LOCATIONS = frozenset(
 )
 
 
+@dataclass
 class TransformCurves:
     """Reads objects whose motion is known from curves, some at a time.
 
@@ -189,36 +188,64 @@ class TransformCurves:
         one.
     """
 
-    def __init__(self) -> None:
-        self.index_of: dict[Key, int] = {}
-        self.hidden_by: list[CurveKeys | None] = []
-        # Session_uids of objects that were read, whether they are known or not; of those that are not; and of
-        # armatures' objects whose bones were read.
-        self._read: set[int] = set()
-        self._unknown: set[Key] = set()
-        self._with_bones: set[int] = set()
-        # Channels at rest, inverse of the parent, rotation mode, and parent of each.
-        self._rows: list[tuple[Singles, Singles, int, int]] = []
-        self._curves: list[tuple[int, int, CurveKeys]] = []
-        self._drivers: list[tuple[int, int, FrameDriver]] = []
+    index_of: dict[Key, int] = field(default_factory=dict)
+    hidden_by: list[CurveKeys | None] = field(default_factory=list)
+    # Session_uids of objects that were read, whether they are known or not; of those that are not; and of
+    # armatures' objects whose bones were read.
+    _read: set[int] = field(default_factory=set)
+    _unknown: set[Key] = field(default_factory=set)
+    _with_bones: set[int] = field(default_factory=set)
+    # Channels at rest, inverse of the parent, rotation mode, and parent of each.
+    _rows: list[tuple[Singles, Singles, int, int]] = field(default_factory=list)
+    _curves: list[tuple[int, int, CurveKeys]] = field(default_factory=list)
+    _drivers: list[tuple[int, int, FrameDriver]] = field(default_factory=list)
 
     def read(
-        self, scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], times: tuple[float, float]
+        self,
+        scene: bpy.types.Scene,
+        objects: Iterable[bpy.types.Object],
+        times: tuple[float, float],
+        with_bones: bool = False,
     ) -> None:
-        """Read original objects and all their parents, as far as their motion between `times` is known."""
+        """Read original objects and all their parents, as far as their motion between `times` is known.
+
+        with_bones : Whether to read the bones of armatures' objects too.
+        """
         if scene.render.frame_map_old != scene.render.frame_map_new:
             return
+        # Parents before children.
         found: list[Animated] = []
         for item in objects:
-            self._add(item, found)
-        self._append(found, times)
-
-    def read_bones(self, item: bpy.types.Object, times: tuple[float, float]) -> None:
-        """Read the bones of an armature's object, if it is known, as far as their motion is."""
-        found: list[Animated] = []
-        if item.session_uid in self.index_of:
-            self._add_bones(item, found)
-        self._append(found, times)
+            if self._add(item, found) and with_bones and item.type == "ARMATURE":
+                self._add_bones(item, found)
+        curves = [curve for each in found for _, curve in each.channels]
+        known = known_keys(curves, times)
+        is_identity: Bools = np.zeros(len(curves), dtype=bool)
+        if any(curve.driver is not None for curve in curves):
+            is_identity = are_identities(
+                [None if curve.driver is None else keys for curve, keys in zip(curves, known, strict=True)]
+            )
+        read = (
+            keys if curve.driver is None else frame_driver(curve, keys, is_map)
+            for curve, keys, is_map in zip(curves, known, is_identity.tolist(), strict=True)
+        )
+        for key, above, rest, inverse, mode, channels in found:
+            sources = [(channel, next(read)) for channel, _ in channels]
+            if not (above is None or above in self.index_of) or any(
+                source is None or (channel == HIDING and not is_switch(source)) for channel, source in sources
+            ):
+                self._unknown.add(key)
+                continue
+            row = self.index_of[key] = len(self._rows)
+            self._rows.append((rest, inverse, mode, -1 if above is None else self.index_of[above]))
+            self.hidden_by.append(None)
+            for channel, source in sources:
+                if isinstance(source, FrameDriver):
+                    self._drivers.append((row, channel, source))
+                elif channel == HIDING:
+                    self.hidden_by[-1] = source
+                elif source is not None:
+                    self._curves.append((row, channel, source))
 
     def _add_bones(self, item: bpy.types.Object, found: list[Animated]) -> None:
         if item.session_uid not in self._with_bones:
@@ -266,37 +293,6 @@ class TransformCurves:
         found.append(Animated(uid, above, values, inverse, mode, channels))
         return True
 
-    def _append(self, found: Sequence[Animated], times: tuple[float, float]) -> None:
-        """Append objects and bones after their parents, as far as what animates them is known."""
-        curves = [curve for each in found for _, curve in each.channels]
-        known = known_keys(curves, times)
-        is_identity: Bools = np.zeros(len(curves), dtype=bool)
-        if any(curve.driver is not None for curve in curves):
-            is_identity = are_identities(
-                [None if curve.driver is None else keys for curve, keys in zip(curves, known, strict=True)]
-            )
-        read = (
-            keys if curve.driver is None else frame_driver(curve, keys, is_map)
-            for curve, keys, is_map in zip(curves, known, is_identity.tolist(), strict=True)
-        )
-        for key, above, rest, inverse, mode, channels in found:
-            sources = [(channel, next(read)) for channel, _ in channels]
-            if not (above is None or above in self.index_of) or any(
-                source is None or (channel == HIDING and not is_switch(source)) for channel, source in sources
-            ):
-                self._unknown.add(key)
-                continue
-            row = self.index_of[key] = len(self._rows)
-            self._rows.append((rest, inverse, mode, -1 if above is None else self.index_of[above]))
-            self.hidden_by.append(None)
-            for channel, source in sources:
-                if isinstance(source, FrameDriver):
-                    self._drivers.append((row, channel, source))
-                elif channel == HIDING:
-                    self.hidden_by[-1] = source
-                elif source is not None:
-                    self._curves.append((row, channel, source))
-
     def transforms(self) -> Transforms:
         """Return the transforms of all known objects."""
         count = len(self._rows)
@@ -333,10 +329,10 @@ def read_visibility(objects: Sequence[bpy.types.Object], times: tuple[float, flo
 
     An object that something else may hide as well counts as always shown.
     """
-    hiding = []
-    for item in objects:
-        curves = applied_curves(item.animation_data) if item.animation_data is not None else None
-        hiding.append([curve for curve in curves or () if curve.data_path == "hide_viewport"])
+    hiding = [
+        [curve for curve in applied_curves(item) or () if curve.data_path == "hide_viewport"]
+        for item in objects
+    ]
     is_alone = [len(each) == 1 and each[0].driver is None for each in hiding]
     keys = iter(known_keys([each[0] for each, alone in zip(hiding, is_alone, strict=True) if alone], times))
     hidden_by = [next(keys) if alone else None for alone in is_alone]

@@ -170,7 +170,7 @@ def _parent_bone(item: bpy.types.Object) -> _Bone | None:
 
 def find_subject_candidates(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, bone_weight: float | None = None
-) -> Generator[int, None, tuple[list[Subject], list[InstanceGroup], InstanceTable[Any]]]:
+) -> Generator[int, None, tuple[list[Subject], list[InstanceGroup], InstanceTable]]:
     """Everything visible that could be a subject, without ids and parents, in no order.
 
     Yields the number of instances seen.
@@ -310,7 +310,7 @@ def find_subjects(
 
 def find_in_parts(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, selection: Selection
-) -> Generator[int, None, tuple[SubjectList, list[Skipped], InstanceTable[Any]]]:
+) -> Generator[int, None, tuple[SubjectList, list[Skipped], InstanceTable]]:
     """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand.
 
     Returns subjects, skipped : As of `find_subjects`.
@@ -400,7 +400,7 @@ def _subjects(
 
 
 def _without_bounds(
-    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], shown: Collection[str]
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, table: InstanceTable, shown: Collection[str]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the owner's full name, name and reason of what gets no bounds.
 

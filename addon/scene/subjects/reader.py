@@ -25,7 +25,14 @@ from ..blender.instances import (
     meshes_at,
     read_instance_table,
 )
-from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions, world_matrix
+from ..blender.mesh_data import (
+    NO_PLACEMENTS,
+    Geometry,
+    Placement,
+    triangle_indices,
+    vertex_positions,
+    world_matrix,
+)
 from ..blender.object_settings import Override, has_own_settings, object_fit_settings, read_overrides
 from ..blender.parts.known_rows import PartRows
 from ..blender.parts.mesh_parts import bone_frames, part_rows
@@ -51,6 +58,7 @@ class SubjectGeometry(NamedTuple):
     frame : (4, 4) float64 or None. World matrix of the own frame of the only subject if that is not the
         geometry's: that of a bone.
     bone_scale : Least scale of that bone along any direction, compared with its rest pose.
+    placements : Decomposed world matrices (m, ...), which define the subjects' own frames; none before fits.
     """
 
     subjects: Ints
@@ -61,6 +69,7 @@ class SubjectGeometry(NamedTuple):
     triangles: NDArray[np.int32]
     frame: Floats | None = None
     bone_scale: float = 1.0
+    placements: Placement = NO_PLACEMENTS
 
     @classmethod
     def of(
@@ -82,7 +91,10 @@ class SubjectGeometry(NamedTuple):
         return self._replace(matrices=matrix[None], points=points, radius=radius)
 
     def taken(self, rows: Ints | slice) -> SubjectGeometry:
-        return self._replace(subjects=self.subjects[rows], matrices=self.matrices[rows])
+        taken = self._replace(subjects=self.subjects[rows], matrices=self.matrices[rows])
+        if self.placements is NO_PLACEMENTS:
+            return taken
+        return taken._replace(placements=Placement(*(values[rows] for values in self.placements)))
 
     def singles(self) -> Iterator[SubjectGeometry]:
         count = len(self.subjects)
@@ -174,7 +186,7 @@ class SubjectReader:
         self._group = np.repeat(np.arange(len(groups)), [len(group.indices) for group in groups])
         self._ids = np.concatenate([group.indices for group in groups] or [np.empty((0, 0), dtype=np.int64)])
 
-    def subjects_of(self, table: InstanceTable[Any]) -> Ints:
+    def subjects_of(self, table: InstanceTable) -> Ints:
         """Whole subject (n,) of each row of a table; -1 for none.
 
         Of instances with the same key, each is the last subject with that key if there are more or fewer of
@@ -203,12 +215,12 @@ class SubjectReader:
             found[row] = self._singles[key]
         return found
 
-    def assembled_rows(self, table: InstanceTable[Any]) -> Ints:
+    def assembled_rows(self, table: InstanceTable) -> Ints:
         """Rows (m,) of a table that are members of merged collections, or are split by loose parts."""
         return np.array([*table.rows_with(self.assembled_of)], dtype=np.int64)
 
     def geometries(
-        self, depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any] | None = None
+        self, depsgraph: bpy.types.Depsgraph, table: InstanceTable | None = None
     ) -> Iterator[SubjectGeometry]:
         """Read the geometry of the subjects that exist at the frame of an evaluated dependency graph.
 

@@ -49,35 +49,23 @@ def matches_pattern(pattern: str, *names: str) -> bool:
     return any(name == pattern or fnmatchcase(name, pattern) for name in map(valid_text, names))
 
 
-def selection_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[InstanceKey], bool]:
-    """Make a filter that returns by its key whether an instance that is not there yet would be selected.
+def would_be_selected(
+    selection: Selection, is_owner_selected: Callable[[str], bool], key: InstanceKey
+) -> bool:
+    """Return by its key whether an instance that is not there yet would be selected.
 
-    Raises SceneError for a collection that does not exist.
+    is_owner_selected : Made by `owner_filter`.
     """
-    is_owner_selected = owner_filter(scene, selection)
-
-    def is_selected(key: InstanceKey) -> bool:
-        owner, name, indices = key
-        shown_name = f"{owner}/{name}.0" if indices else name
-        return is_owner_selected(owner) and matches_names(selection, shown_name, owner)
-
-    return is_selected
+    owner, name, indices = key
+    shown_name = f"{owner}/{name}.0" if indices else name
+    return is_owner_selected(owner) and matches_names(selection, shown_name, owner)
 
 
-def instance_owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str], bool]:
-    """Make a filter that returns by the full name of an object whether instances of it may be selected.
-
-    Raises SceneError for a collection that does not exist.
-    """
-    is_owner_selected = owner_filter(scene, selection)
+def may_match_instances(selection: Selection, owner: str) -> bool:
+    """Return whether names may match those of instances that an object shows, given by its full name."""
+    name = f"{valid_text(owner)}/"
     starts = [_WILDCARD.split(pattern)[0] for pattern in selection.patterns]
-
-    def may_be_selected(owner: str) -> bool:
-        name = f"{valid_text(owner)}/"
-        may_match = not starts or any(name.startswith(start) or start.startswith(name) for start in starts)
-        return may_match and is_owner_selected(owner)
-
-    return may_be_selected
+    return not starts or any(name.startswith(start) or start.startswith(name) for start in starts)
 
 
 def owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str], bool]:

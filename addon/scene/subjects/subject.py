@@ -7,7 +7,7 @@ those that samples are without, and instances that appear later, with the reason
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -244,46 +244,38 @@ class Skip(NamedTuple):
 SkipEvent: TypeAlias = Skip | tuple[InstanceKey, float]
 
 
+@dataclass
 class SkipLog:
     """Records why subjects are skipped, by their indices.
 
-    events : All entries, in order: subjects that are skipped, and instances that appear, with the time.
+    names : Names of the subjects.
     accepts : Returns whether an instance that was not there at first would have been a subject.
+    events : All entries, in order: subjects that are skipped, and instances that appear, with the time.
+    records : One for each name, with the first frame and reason.
     known : Instances that are visible at the first frame. One that is no subject was skipped for a reason
         that is reported elsewhere.
     """
 
-    def __init__(self, names: Sequence[str], is_accepted: Callable[[InstanceKey], bool]) -> None:
-        """Start an empty log.
-
-        names : Names of the subjects.
-        is_accepted : As `accepts`.
-        """
-        self._names = names
-        self.accepts = is_accepted
-        self.events: list[SkipEvent] = []
-        self._reasons: dict[str, str] = {}
-        # First frame and number of the instances that have appeared later, by name.
-        self._late: dict[str, tuple[float, int]] = {}
-        self.known: set[InstanceKey] = set()
-
-    @property
-    def records(self) -> list[Skipped]:
-        """One record per subject, with the first frame and reason."""
-        return [Skipped(name, reason) for name, reason in self._reasons.items()]
+    names: Sequence[str]
+    accepts: Callable[[InstanceKey], bool]
+    events: list[SkipEvent] = field(default_factory=list)
+    records: dict[str, Skipped] = field(default_factory=dict)
+    known: set[InstanceKey] = field(default_factory=set)
+    # First frame and number of the instances that have appeared later, by name.
+    _late: dict[str, tuple[float, int]] = field(default_factory=dict)
 
     def log(self, skips: Iterable[Skip]) -> None:
         """Record the subjects that samples are without."""
         for skip in skips:
-            name, reason = self._names[skip.subject], skip.reason
-            if name in self._reasons:
+            name, reason = self.names[skip.subject], skip.reason
+            if name in self.records:
                 continue
             self.events.append(skip)
             if reason is None:
                 text = message("not present at frame {frame:g}: skipped while absent", frame=skip.time)
             else:
                 text = message("skipped at frame {frame:g}: {reason}", frame=skip.time, reason=reason)
-            self._reasons[name] = text
+            self.records[name] = Skipped(name, text)
 
     def take_over(self, events: Sequence[SkipEvent]) -> None:
         """Add the entries of another log of the same subjects, which continues this one."""
@@ -306,7 +298,7 @@ class SkipLog:
         self.events.append((key, time))
         owner, name, indices = key
         shown = f"{owner}/{name}" if indices else name
-        if shown in self._reasons and shown not in self._late:
+        if shown in self.records and shown not in self._late:
             return True
         first, count = self._late.get(shown, (time, 0))
         self._late[shown] = first, count + 1
@@ -315,8 +307,7 @@ class SkipLog:
                 "{count} instances are not present at the first frame, the first appears at frame {frame:g}: "
                 "not tested"
             )
-            self._reasons[shown] = message(text, count=count + 1, frame=first)
         else:
             text = "not present at the first frame, appears at frame {frame:g}: not tested"
-            self._reasons[shown] = message(text, frame=first)
+        self.records[shown] = Skipped(shown, message(text, count=count + 1, frame=first))
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import get_args
@@ -26,6 +27,7 @@ from addon.formats import (
     space_for,
 )
 from tests.formats import samples
+from tests.paths import TOP
 
 
 def numbers(value):
@@ -71,6 +73,14 @@ def test_keys_have_order_of_format():
         "atStart",
         "tunnelling",
     ]
+
+
+def test_origin_without_a_version_has_that_of_the_extension_and_the_file_is_valid_text():
+    origin = replace(samples.ORIGIN, generator_version="", file="caf\udce9.blend")
+    document = samples.document_of([], space_for("blender"), origin=origin)
+    (version,) = re.findall(r'^version = "(.+)"', (TOP / "blender_manifest.toml").read_text("utf-8"), re.M)
+    assert document["generator"]["version"] == version
+    assert document["source"]["file"] == r"caf\xe9.blend"
 
 
 def test_objects_are_sorted_by_name_then_id_and_skipped_by_name():

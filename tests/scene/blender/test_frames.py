@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from addon.core import CollisionBoundsError
-from addon.scene.blender.frames import go_to, preserve_frame, sample_times
-from addon.scene.blender.private_scene import go_to_without_redraw
+from addon.scene.blender.frames import go_to, go_to_without_redraw, preserve_frame, sample_times
 from tests.scene.sampling import add_object
 
 pytestmark = pytest.mark.usefixtures("empty_file")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.scene.blender.private_scene import (
+from addon.scene.blender.frames import (
     PrivateScene,
     end_step,
-    go_to_within_step,
+    go_to,
     keeping_open,
     returning_between_steps,
     scenes_away,
@@ -263,7 +263,7 @@ def test_scene_that_returns_is_moved_with_the_frame_handlers_of_others(calls, ha
             getattr(bpy.app.handlers, name).clear()
     with returning_between_steps(scene, 3):
         with keeping_open():
-            go_to_within_step(scene, 6)
+            go_to(scene, 6, within_step=True)
             assert item.location.x == 5 and scene.frame_current == 6
         assert item.location.x == 2 and scene.frame_current == 3
     # Those of dependency graphs are not called for a frame.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core.fitting.convex_hull import run_hull_steps
-from addon.scene.blender.mesh_data import Geometry, Placement, decompose_matrices
+from addon.scene.blender.mesh_data import Geometry, decompose_matrices
 from addon.scene.fitting.fit_columns import PosedVertices, fit_along_lines
 from addon.scene.jobs.detailed_shapes import detailed_shapes
 from addon.scene.settings import FitSettings
@@ -26,8 +26,8 @@ def test_shapes_of_scans_are_those_of_documents(shape, seed):
     posed = PosedVertices(np.array([0]), [points], matrix[None, :3, :3])
     found = fit_along_lines(shape, posed, np.zeros(1), {})
     piece = SubjectGeometry.of(0, Geometry(points, matrix), FitSettings(), np.empty((0, 3), dtype=np.int32))
-    placed = Placement(*(values[0] for values in decompose_matrices(matrix[None])[0]))
-    _, (expected,) = run_hull_steps(detailed_shapes(piece, placed, (shape,)))
+    piece = piece._replace(placements=decompose_matrices(matrix[None])[0])
+    _, (expected,) = run_hull_steps(detailed_shapes(piece, (shape,)))
     assert found.radius[0] == pytest.approx(expected.radius, rel=1e-9)
     assert found.half_length[0] == pytest.approx(expected.half_length, rel=1e-9, abs=1e-9)
     assert found.center[0] == pytest.approx(expected.center, abs=1e-9)

@@ -8,7 +8,7 @@ import pytest
 from addon.core import NonFiniteGeometryError, Sphere
 from addon.core.numeric.arrays import transform_vectors
 from addon.scene.blender.mesh_data import decompose_matrices
-from addon.scene.fitting.fit import PlacedGeometry, fit_many, fit_repeated
+from addon.scene.fitting.fit import fit_many, fit_repeated
 from addon.scene.settings import FitSettings
 from addon.scene.subjects.reader import NO_TRIANGLES, SubjectGeometry
 from tests.tiers import times
@@ -23,12 +23,12 @@ def placed_points(points, linear, translations, radius=0.0):
     matrices = matrices.astype(np.float32).astype(np.float64)
     subjects = np.arange(len(matrices))
     geometry = SubjectGeometry(subjects, matrices, points, radius, FitSettings(), NO_TRIANGLES)
-    return PlacedGeometry(geometry, decompose_matrices(matrices)[0])
+    return geometry._replace(placements=decompose_matrices(matrices)[0])
 
 
 def world_points(source):
     """World positions (m, n, 3) in float64, as documents are read."""
-    matrices, points = source.geometry.matrices, source.geometry.points.astype(np.float64)
+    matrices, points = source.matrices, source.points.astype(np.float64)
     return transform_vectors(matrices[:, None, :3, :3], points) + matrices[:, None, :3, 3]
 
 
@@ -36,7 +36,7 @@ def fitted(source, settings, kinds):
     """Local and world shapes fitted once for each linear part, and each by itself."""
     kind_of = np.array(kinds)
     first = np.unique(kind_of, return_index=True)[1]
-    source = source._replace(geometry=source.geometry._replace(fit=settings))
+    source = source._replace(fit=settings)
     (alone,), errors = fit_many([source], SHAPES)
     assert not errors
     return fit_repeated(source, first, kind_of, SHAPES), tuple(alone[1:])
@@ -72,7 +72,7 @@ def test_shapes_are_the_same_to_the_bit_where_all_sums_are_exact():
     source = placed_points(
         np.concatenate([points, corners]), np.eye(3)[[1, 2, 0]], rng.integers(-99, 99, (40, 3)) / 4
     )
-    thick = source._replace(geometry=source.geometry._replace(radius=0.25))
+    thick = source._replace(radius=0.25)
     for settings in (FitSettings(), FitSettings(padding=0.5), FitSettings(axes="world")):
         once, alone = fitted(thick, settings, [0] * 40)
         for shapes, expected in zip(once, alone, strict=True):

@@ -21,8 +21,8 @@ from ....core.messages import message
 from ....core.numeric.arrays import Ints
 from ...errors import SceneError
 from ...settings import Modifiers, VertexGroup
+from ..frames import silenced_handlers, temporary_scene
 from ..mesh_data import copied, edge_indices, mesh_edges, open_mesh, vertex_positions
-from ..private_scene import silenced_handlers, temporary_scene
 
 
 def rows_by_label(labels: NDArray[np.signedinteger[Any]], count: int = 0) -> list[Ints]:
@@ -95,7 +95,7 @@ def weights_of_meshes(
     """Copy the weights of vertex groups of several original mesh objects.
 
     wanted : Objects with meshes that have no shape keys, and indices of different groups of each.
-    as_blocks : Whether to copy them as blocks, within a step of a job: see `private_scene`. Otherwise in a
+    as_blocks : Whether to copy them as blocks, within a step of a job: see `frames`. Otherwise in a
         loop.
     Returns weights : For each object, one for each of its groups.
     """

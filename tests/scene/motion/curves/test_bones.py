@@ -62,8 +62,7 @@ def known_curves(item):
     """Read the curves of an armature's object and its bones."""
     known = TransformCurves()
     span = TIMES[0], TIMES[-1]
-    known.read(bpy.context.scene, [item], span)
-    known.read_bones(item, span)
+    known.read(bpy.context.scene, [item], span, with_bones=True)
     return known
 
 

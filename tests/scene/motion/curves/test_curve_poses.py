@@ -58,7 +58,7 @@ def test_results_are_those_of_playing_the_scene(monkeypatch, frames_played, shap
     found = result_of(settings)
     assert len(frames_played) < 10
     frames_played.clear()
-    monkeypatch.setattr(SceneMotion, "comparing", lambda self, times: iter(()))
+    monkeypatch.setattr(SceneMotion, "comparing", lambda self, times, home: iter(()))
     expected = result_of(settings)
     assert len(frames_played) >= 60
     assert found.report.contacts

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from addon.core.progress import run_to_end
-from addon.scene.blender.frames import go_to
-from addon.scene.blender.private_scene import PrivateScene
+from addon.scene.blender.frames import PrivateScene, go_to
 from addon.scene.motion import skin_poses, skinned_meshes
 from addon.scene.motion.known_motion import read_curve_poses
 from addon.scene.settings import Selection
@@ -82,7 +81,7 @@ def poses_of(items, times=(TIMES[0], TIMES[-1])):
 def test_boxes_are_those_of_blenders_vertices(seed, is_child):
     item, _ = add_bent_mesh(seed, is_child=is_child)
     skins = skins_of(item)
-    boxes = skins.boxes(np.zeros(len(TIMES), dtype=np.int64), TIMES)
+    boxes = skins.shapes(np.zeros(len(TIMES), dtype=np.int64), TIMES)
     for low, high, time in zip(boxes.low, boxes.high, TIMES, strict=True):
         points = world_vertices(item, time)
         tolerance = 1e-5 * np.abs(points).max()
@@ -98,7 +97,7 @@ def test_sides_deviate_from_linear_motion_by_no_more_than_the_bound(seed):
     for begin, end in ((1.5, 2.0), (3.0, 7.0), (8.5, 20.0), (21.0, 21.25)):
         shares = np.linspace(0, 1, 65)
         times, zeros = begin + (end - begin) * shares, np.zeros(65, dtype=np.int64)
-        boxes = skins.boxes(zeros, times)
+        boxes = skins.shapes(zeros, times)
         sides = np.concatenate([boxes.low, boxes.high], axis=1)
         linear = sides[0] + (sides[-1] - sides[0]) * shares[:, None]
         found = np.abs(sides - linear).max()
@@ -133,8 +132,8 @@ def add_seesaw():
 def test_bound_of_sides_until_a_jump_does_not_rest_on_the_pose_after_it():
     skins, times = skins_of(add_seesaw()), np.array([4.0, 6.0, 8.0])
     zeros = np.zeros(3, dtype=np.int64)
-    assert skins.boxes(zeros, times).high[:, 0] == pytest.approx([1, 0.5, 5])
-    assert skins.boxes(zeros, times, is_before=True).high[:, 0] == pytest.approx([1, 0.5, 1])
+    assert skins.shapes(zeros, times).high[:, 0] == pytest.approx([1, 0.5, 5])
+    assert skins.shapes(zeros, times, is_before=True).high[:, 0] == pytest.approx([1, 0.5, 1])
     assert skins.deviations(zeros[:1], times[:1], times[2:])[0] >= 0.5
 
 
@@ -143,7 +142,7 @@ def test_bound_by_outermost_points_is_the_smaller_one():
     zero, begin, end = np.zeros(1, dtype=np.int64), np.array([3.0]), np.array([3.03125])
     without = skins_of(item).deviations(zero, begin, end)
     skins = skins_of(item)
-    skins.boxes(np.zeros(2, dtype=np.int64), np.append(begin, end))
+    skins.shapes(np.zeros(2, dtype=np.int64), np.append(begin, end))
     assert skins.deviations(zero, begin, end) < without / 2
 
 
@@ -155,7 +154,7 @@ def test_box_before_a_jump_is_the_limit_of_earlier_times():
     skins, zero = skins_of(item), np.zeros(1, dtype=np.int64)
     assert skins.next_jumps(zero, np.array([2.0])) == [8]
     for is_before, time in ((True, 7.5), (False, 8.0)):
-        boxes = skins.boxes(zero, np.array([8.0]), is_before)
+        boxes = skins.shapes(zero, np.array([8.0]), is_before)
         points = world_vertices(item, time)
         assert boxes.low[0] == pytest.approx(points.min(axis=0), abs=1e-4)
         assert boxes.high[0] == pytest.approx(points.max(axis=0), abs=1e-4)
@@ -177,9 +176,9 @@ def test_several_meshes_at_their_own_times_are_as_each_alone(at_once, monkeypatc
     items = [first, second, third]
     together, alone = read_skins_of(items), [read_skins_of([item]) for item in items]
     for is_before in (False, True):
-        boxes = together.boxes(rows, times, is_before)
+        boxes = together.shapes(rows, times, is_before)
         for place, row in enumerate(rows):
-            expected = alone[row].boxes(np.zeros(1, dtype=np.int64), times[place : place + 1], is_before)
+            expected = alone[row].shapes(np.zeros(1, dtype=np.int64), times[place : place + 1], is_before)
             assert boxes.low[place].tolist() == expected.low[0].tolist()
             assert boxes.high[place].tolist() == expected.high[0].tolist()
     found = together.deviations(rows, times, times + 0.5)
@@ -197,10 +196,10 @@ def test_several_meshes_at_their_own_times_are_as_each_alone(at_once, monkeypatc
     expected = np.column_stack([skins.moved(grid)[:, 0] for skins in alone])
     assert together.moved(grid).tolist() == expected.tolist()
     together.keep(np.array([False, True, True]))
-    assert together.boxes(np.array([0]), grid[:1]) is None
-    boxes = together.boxes(np.array([1, 0, 2]), grid[:3])
+    assert together.shapes(np.array([0]), grid[:1]) is None
+    boxes = together.shapes(np.array([1, 0, 2]), grid[:3])
     assert boxes.rows.tolist() == [0, 2]
-    assert boxes.low[1].tolist() == alone[2].boxes(zero, grid[2:3]).low[0].tolist()
+    assert boxes.low[1].tolist() == alone[2].shapes(zero, grid[2:3]).low[0].tolist()
 
 
 def change_weights(item, rig):
@@ -250,7 +249,7 @@ def test_armature_that_grows_from_nothing_is_known():
         rig.scale = size, size, size
         rig.keyframe_insert("scale", frame=frame)
     skins = skins_of(item, (0, 20))
-    boxes = skins.boxes(np.zeros(2, dtype=np.int64), np.array([12.0, 20.0]))
+    boxes = skins.shapes(np.zeros(2, dtype=np.int64), np.array([12.0, 20.0]))
     for row, time in enumerate((12, 20)):
         points = world_vertices(item, time)
         assert boxes.low[row] == pytest.approx(points.min(axis=0), abs=1e-4)

@@ -150,7 +150,7 @@ def test_intervals_of_proven_motion_agree_with_samples(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_speeds_of_sampled_motion_agree_with_samples(seed, monkeypatch):
     # Without a comparison of sources the scene is played, and nothing is known between samples.
-    monkeypatch.setattr(SceneMotion, "comparing", lambda self, times: iter(()))
+    monkeypatch.setattr(SceneMotion, "comparing", lambda self, times, home: iter(()))
     shape = SHAPES[seed % len(SHAPES)]
     intervals = intervals_of(add_pairs(seed, PAIRS, shape), shape)
     # Boxes that make whole turns between samples seem to touch where they do not.

@@ -10,7 +10,7 @@ import pytest
 
 from addon.core.progress import run_to_end
 from addon.formats import dumps
-from addon.scene.blender.private_scene import keeping_open
+from addon.scene.blender.frames import keeping_open
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
@@ -47,7 +47,7 @@ def differences(motion: SceneMotion, played: SceneMotion, times: list[float]) ->
 
     Those that are known from their curves may differ by rounding.
     """
-    names, wrong = played.skips._names, []
+    names, wrong = played.skips.names, []
     for time in times:
         everything = np.arange(len(names))
         found, expected = (each.sample_between(time, everything) for each in (motion, played))
@@ -75,7 +75,7 @@ def test_objects_that_need_the_whole_scene_are_found_and_all_others_are_the_same
     open_empty_file()
     build()
     motion, played = motion_of_scene(TIMES), motion_of_scene(TIMES, is_played=True)
-    names = played.skips._names
+    names = played.skips.names
     assert names
     assert {names[row] for row in motion.sources.reasons} == {
         name for name in names if name.startswith("Scene")
@@ -120,7 +120,7 @@ def test_objects_of_sample_files_are_the_same_in_their_source(path):
 def scanned_document(monkeypatch, shape: str, is_played: bool) -> dict:
     with monkeypatch.context() as patch:
         if is_played:
-            patch.setattr(SceneMotion, "comparing", lambda self, times: iter(()))
+            patch.setattr(SceneMotion, "comparing", lambda self, times, home: iter(()))
         return json.loads(dumps(scan_scene(shape=shape).document()))
 
 
