@@ -321,10 +321,13 @@ def _positive_duration(terms: list[Floats], stretch: Floats) -> Floats:
     c0, c1, c2, c3 = terms
     curvature = np.maximum(-c2, 0) + np.maximum(-c3, 0) * stretch
     with np.errstate(divide="ignore", invalid="ignore"):
-        root = np.sqrt(c1 * c1 + 4 * curvature * np.maximum(c0, 0))
-        until = np.where(c1 < 0, 2 * c0 / (root - c1), (c1 + root) / (2 * curvature))
-    until = np.where((c1 >= 0) & (curvature == 0), np.inf, until)
-    return np.asarray(np.where(c0 > 0, until, 0.0).min(axis=(1, 2)))
+        total = np.sqrt(c1 * c1 + 4 * curvature * np.maximum(c0, 0)) + np.abs(c1)
+        falls = c1 < 0
+        until = np.where(falls, 2 * c0, total) / np.where(falls, total, 2 * curvature)
+    # One that neither falls nor rises was 0 / 0.
+    until[total == 0] = np.inf
+    until[c0 <= 0] = 0.0
+    return np.asarray(until.min(axis=(1, 2)))
 
 
 AFTER_END = 2.0
