@@ -64,6 +64,12 @@ _TIME_BEFORE = 1e-7
 """Time before a contact at which its separating axes are evaluated."""
 
 
+_KEPT_GAP = GAP_ROUNDING / 2
+"""Part of a gap that closes slowly that is left by a step. It exceeds the rounding errors of gaps."""
+_SLOW = 8
+"""Ratio of the speed of corners to that of a gap, above which it closes slowly."""
+
+
 class MovingTriangles(Table):
     """Triangles (m,) whose corners (m, 3, 3) move in straight lines between both ends of an interval."""
 
@@ -87,9 +93,10 @@ def first_impacts_of_triangles(
 ) -> tuple[Floats, Bools]:
     """First times in [begin, until] at which pairs of triangles are within `clearance`; NaN for never.
 
-    Never late. Early by no more than the time in which a gap of 1e-14 of the pair's size closes; of 2**-26 of
-    the size for edges that are nearly parallel, whose cross product is rounding. A pair that is not within
-    that gap after 100 steps is not resolved: it does not touch before that time.
+    Late by no more than rounding: before, triangles overlap by no more than 1e-15 of the pair's coordinates.
+    Early by no more than the time in which a gap of 1e-14 of these closes; of 1e-10 for edges that are nearly
+    parallel, whose cross product is rounding. A pair that is not within that gap after 100 steps is not
+    resolved: it does not touch before that time.
 
     a, b : MovingTriangles, (m,). Pairs of triangles, in one space and unit.
     clearance : (m,) float or float. Distance that counts as contact.
@@ -139,6 +146,7 @@ class _TrianglePairs(Table, last=True):
     p, q : (3 coordinates, 3 corners, m) float64. Corners of both triangles.
     p_change, q_change : (3 coordinates, 3 corners, m) float64. Their changes over the interval.
     clearance, growth : (m,) float64. Gap that counts as contact, but for rounding errors, and its change.
+    speed : (m,) float64. Largest relative speed of a corner of one and a corner of the other.
     """
 
     p: Floats
@@ -147,6 +155,7 @@ class _TrianglePairs(Table, last=True):
     q_change: Floats
     clearance: Floats
     growth: Floats
+    speed: Floats
 
     @classmethod
     def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: Floats, growth: Floats) -> _TrianglePairs:
@@ -156,7 +165,10 @@ class _TrianglePairs(Table, last=True):
         corners = corners / scale[:, None, None]
         corners = np.moveaxis(corners - corners[:, :1], 0, -1).swapaxes(0, 1)
         p, p_end, q, q_end = (np.ascontiguousarray(part) for part in np.split(corners, 4, axis=1))
-        return cls(p, p_end - p, q, q_end - q, clearance / scale, growth / scale)
+        p_change, q_change = p_end - p, q_end - q
+        apart = q_change[:, None] - p_change[:, :, None]
+        speed = np.sqrt(dot_first(apart, apart).max(axis=(0, 1)))
+        return cls(p, p_change, q, q_change, clearance / scale, growth / scale, speed)
 
     def at(self, time: Floats) -> _TrianglePairs:
         """Pairs at times (m,); the changes stay those of the whole interval."""
@@ -176,22 +188,9 @@ def _first_contacts(
     for step_number in steps:
         if not len(active):
             break
-        part = pairs.take(active)
-        now = part.at(time[active])
-        remaining = 1 - time[active]
-        gap, step = _safe_steps(now, _feature_axes(now), remaining)
-        contact_gap = now.clearance + GAP_ROUNDING
-        close = np.flatnonzero((gap <= contact_gap) | (step_number >= _SLOW_STEPS))
-        if len(close):
-            # The gap along the line of closest points: -inf, which counts as contact, where these are too
-            # close for a direction.
-            near = now.take(close)
-            along = closest_points_triangle_triangle(near.p.T, near.q.T).normal.T[:, None]
-            axis = _Axes(along, np.zeros_like(along), np.zeros_like(along))
-            gap[close], step[close] = np.maximum(
-                (gap[close], step[close]), _safe_steps(near, axis, remaining[close])
-            )
-        touching = gap <= contact_gap
+        now, remaining = pairs.take(active).at(time[active]), 1 - time[active]
+        gap, step = _gaps_and_steps(now, remaining, step_number >= _SLOW_STEPS)
+        touching = gap <= GAP_ROUNDING
         ends = touching | ((step_number == steps[-1]) & (remaining > 0))
         ended = active[ends]
         found[ended], is_resolved[ended] = time[ended], touching[ends]
@@ -201,6 +200,20 @@ def _first_contacts(
         time[active] = np.where(step >= remaining, 1.0, time[active] + step)
         active = active[time[active] <= until[active]]
     return found, is_resolved
+
+
+def _gaps_and_steps(now: _TrianglePairs, remaining: Floats, is_slow: bool) -> tuple[Floats, Floats]:
+    """Largest gaps (m,) beyond the clearance, and times (m,) in which one of them stays positive."""
+    gap, step = _safe_steps(now, _feature_axes(now), remaining)
+    close = np.flatnonzero((gap <= GAP_ROUNDING) | is_slow)
+    if len(close):
+        # The gap along the line of closest points: -inf, which counts as contact, where these are too
+        # close for a direction.
+        near = now.take(close)
+        along = closest_points_triangle_triangle(near.p.T, near.q.T).normal.T
+        better = _safe_steps(near, _axes_across_edges(near, along), remaining[close])
+        gap[close], step[close] = np.maximum((gap[close], step[close]), better)
+    return gap, step
 
 
 class _Axes(NamedTuple):
@@ -228,8 +241,28 @@ def _feature_axes(now: _TrianglePairs) -> _Axes:
     )
 
 
+def _axes_across_edges(now: _TrianglePairs, along: Floats) -> _Axes:
+    """Seven separating axes: directions (3, m), and their parts across each of the edges.
+
+    The direction between close points is rounding, but no part of an edge is ahead along an axis across it.
+    """
+    along = along[:, None]
+    edges = np.concatenate([now.p[:, _NEXT] - now.p, now.q[:, _NEXT] - now.q], axis=1)
+    change = np.concatenate(
+        [now.p_change[:, _NEXT] - now.p_change, now.q_change[:, _NEXT] - now.q_change], axis=1
+    )
+    sides, sides_change = cross_first(along, edges), cross_first(along, change)
+    return _Axes(
+        np.concatenate([along, cross_first(edges, sides)], axis=1),
+        np.concatenate(
+            [np.zeros_like(along), cross_first(edges, sides_change) + cross_first(change, sides)], axis=1
+        ),
+        np.concatenate([np.zeros_like(along), cross_first(change, sides_change)], axis=1),
+    )
+
+
 def _safe_steps(now: _TrianglePairs, axes: _Axes, remaining: Floats) -> tuple[Floats, Floats]:
-    """Largest gap (m,) over the axes, and the time (m,) in which one of them stays larger than the clearance.
+    """Largest gap (m,) over the axes beyond the clearance, and the time (m,) in which one stays positive.
 
     The time is inf if that exceeds `remaining` (m,), the rest of the interval.
     """
@@ -237,7 +270,7 @@ def _safe_steps(now: _TrianglePairs, axes: _Axes, remaining: Floats) -> tuple[Fl
     sizes = [np.sqrt(dot_first(n, n)) for n in axes]
     ahead, behind = of_q[0].min(axis=1) - of_p[0].max(axis=1), of_p[0].min(axis=1) - of_q[0].max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        gaps = np.where(sizes[0] > 0, np.maximum(ahead, behind) / sizes[0], -np.inf)
+        gaps = np.where(sizes[0] > 0, np.maximum(ahead, behind) / sizes[0], -np.inf) - now.clearance
     sign = np.where(ahead >= behind, 1.0, -1.0)[:, None, None]
     # Distance of each corner of one triangle to each of the other, less the clearance times the axis length,
     # which is no more than the sum of the lengths of its coefficients.
@@ -245,13 +278,26 @@ def _safe_steps(now: _TrianglePairs, axes: _Axes, remaining: Floats) -> tuple[Fl
     for power, size in enumerate(sizes):
         terms[power] -= (size * now.clearance)[:, None, None]
         terms[power + 1] -= (size * now.growth)[:, None, None]
-    step = _positive_duration(terms, remaining).max(axis=0)
-    if not (axes.second.any() or axes.third.any()):
-        return gaps.max(axis=0), np.where(step >= remaining, np.inf, step)
-    # Over a shorter stretch the bound is tighter.
-    shorter = np.minimum(2 * step, remaining)
-    step = np.maximum(step, np.minimum(_positive_duration(terms, shorter).max(axis=0), shorter))
+    step = _kept_duration(_positive_duration(terms, remaining), gaps, now.speed)
+    if axes.second.any() or axes.third.any():
+        # Over a shorter stretch the bound is tighter.
+        shorter = np.minimum(2 * step, remaining)
+        tighter = _kept_duration(_positive_duration(terms, shorter), gaps, now.speed)
+        step = np.maximum(step, np.minimum(tighter, shorter))
     return gaps.max(axis=0), np.where(step >= remaining, np.inf, step)
+
+
+def _kept_duration(duration: Floats, gaps: Floats, speed: Floats) -> Floats:
+    """Longest time (m,) that rounding does not exceed, of times (k, m) in which gaps (k, m) stay positive.
+
+    If a gap closes slowly, its rounding error takes so long to close that another gap may open in the
+    meantime. Steps end before that. A bound that falls faster and faster keeps a part of the gap until that
+    part of its time is left.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kept = np.where(gaps > _KEPT_GAP, duration * (1 - _KEPT_GAP / gaps), 0.0)
+        is_slow = duration * speed > _SLOW * gaps
+    return np.asarray(np.where(is_slow, kept, duration).max(axis=0))
 
 
 def _projections(axes: _Axes, corners: Floats, change: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -275,10 +321,13 @@ def _positive_duration(terms: list[Floats], stretch: Floats) -> Floats:
     c0, c1, c2, c3 = terms
     curvature = np.maximum(-c2, 0) + np.maximum(-c3, 0) * stretch
     with np.errstate(divide="ignore", invalid="ignore"):
-        root = np.sqrt(c1 * c1 + 4 * curvature * np.maximum(c0, 0))
-        until = np.where(c1 < 0, 2 * c0 / (root - c1), (c1 + root) / (2 * curvature))
-    until = np.where((c1 >= 0) & (curvature == 0), np.inf, until)
-    return np.asarray(np.where(c0 > 0, until, 0.0).min(axis=(1, 2)))
+        total = np.sqrt(c1 * c1 + 4 * curvature * np.maximum(c0, 0)) + np.abs(c1)
+        falls = c1 < 0
+        until = np.where(falls, 2 * c0, total) / np.where(falls, total, 2 * curvature)
+    # One that neither falls nor rises was 0 / 0.
+    until[total == 0] = np.inf
+    until[c0 <= 0] = 0.0
+    return np.asarray(until.min(axis=(1, 2)))
 
 
 AFTER_END = 2.0

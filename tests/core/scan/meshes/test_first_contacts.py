@@ -17,7 +17,7 @@ from addon.core.mesh.meshes import Meshes
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import meshes
-from tests.core.sweep.test_triangle_triangle import SLIDING
+from tests.core.sweep.triangles.test_triangle_triangle import SLIDING
 from tests.finished import finished
 from tests.tiers import times
 
