@@ -12,7 +12,8 @@ Files in reading order:
 - `sphere_triangle`: the convex separation of a sphere and a triangle, by tangents.
 - `obb`, `gap_advancement`: conservative advancement of oriented boxes (Mirtich 1996), and of capsules, which
   are boxes with a radius around them.
-- `mesh_mesh`: conservative advancement of triangles; best-first traversal of two meshes.
+- `triangle_triangle`: conservative advancement of triangles.
+- `mesh_mesh`: two meshes, by a best-first search of their triangles.
 - `sphere_mesh`: a sphere and a mesh at rest, by a best-first search of its triangles.
 
 May import the rooms before it: numeric, shapes, broad_phase, fitting, trees, mesh and distance.

@@ -8,7 +8,8 @@ import pytest
 from addon.core.distance.mesh_mesh import closest_triangles, separation_triangle_triangle
 from addon.core.mesh import support_search
 from addon.core.mesh.meshes import Meshes, interpolated_meshes, moving_nodes
-from addon.core.sweep.mesh_mesh import MovingTriangles, first_impacts_of_meshes, first_impacts_of_triangles
+from addon.core.sweep.mesh_mesh import first_impacts_of_meshes
+from addon.core.sweep.triangle_triangle import MovingTriangles, first_impacts_of_triangles
 from tests.core import meshes
 from tests.core.mesh.solids import FAMILIES
 from tests.tiers import times

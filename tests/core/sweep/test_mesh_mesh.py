@@ -12,11 +12,8 @@ from addon.core.mesh.meshes import Meshes, moving_nodes
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.numeric.arrays import transform_points
 from addon.core.shapes.primitives import triangles_from_corners
-from addon.core.sweep.mesh_mesh import (
-    MovingTriangles,
-    first_impacts_of_meshes,
-    first_impacts_of_triangles,
-)
+from addon.core.sweep.mesh_mesh import first_impacts_of_meshes
+from addon.core.sweep.triangle_triangle import MovingTriangles, first_impacts_of_triangles
 from tests.core import meshes
 from tests.tiers import times
 

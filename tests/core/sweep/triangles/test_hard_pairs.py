@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from addon.core.sweep.mesh_mesh import MovingTriangles, first_impacts_of_triangles
+from addon.core.sweep.triangle_triangle import MovingTriangles, first_impacts_of_triangles
 from tests.core.exact import square_root
 from tests.core.sweep.triangles.exact_triangle_sweeps import (
     Enclosed,

@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 
 from addon.core.shapes.primitives import triangles_from_corners
-from addon.core.sweep import mesh_mesh
-from addon.core.sweep.mesh_mesh import MovingTriangles, contacts_of_triangles, first_impacts_of_triangles
+from addon.core.sweep import triangle_triangle
+from addon.core.sweep.triangle_triangle import (
+    MovingTriangles,
+    contacts_of_triangles,
+    first_impacts_of_triangles,
+)
 from tests.core import meshes
 from tests.core.exact import segment_segment_squared
 from tests.core.mesh.triangle_pairs import separation_triangle_triangle
@@ -288,5 +292,5 @@ def test_gap_that_opens_and_closes_again_is_positive_no_longer_than_that():
         for a, b, c in zip(*(map(Decimal, x.tolist()) for x in (k, c1, c0)), strict=True)
     ]
     terms = [np.broadcast_to(term, (1, 3, 3, 1000)) for term in (c0, c1, -k, 0.0)]
-    found = mesh_mesh._positive_duration(terms, np.ones(1000))[0]
+    found = triangle_triangle._positive_duration(terms, np.ones(1000))[0]
     np.testing.assert_allclose(found, exact, rtol=1e-14)
