@@ -21,7 +21,7 @@ from tests.tiers import times
 
 FIRST, LAST = 1, 24
 RATES = (0.5, 0.6, 0.75, 0.9, 1.0, 1.1, 1.5, 2.0, 3.3, 5.0)
-PROPELLERS = times(60, quick=4, full=200)
+PROPELLERS = times(24, quick=4, full=200)
 BLADE = np.array([(0.1, -0.05), (1.0, -0.05), (1.0, 0.05), (0.1, 0.05)])
 HALF = 0.08
 """Half of the width of posts."""
