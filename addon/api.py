@@ -20,9 +20,9 @@ from .core import CollisionBoundsError, Progress
 from .core.progress import run_to_end
 from .formats import CONVENTIONS, InputWarning, dumps
 from .formats.document.model import MISSING_INPUTS
-from .scene.blender.frames import keeping_open
 from .scene.blender.instances import full_name_of, name_of
 from .scene.blender.missing_inputs import input_warnings
+from .scene.blender.private_scene import keeping_open
 from .scene.colliders.check import check_colliders
 from .scene.declarations import choice, completed_keywords, with_options
 from .scene.errors import SceneError

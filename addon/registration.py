@@ -19,7 +19,7 @@ import bpy
 from . import api
 from .cli import PROGRAM
 from .cli.main import run_process
-from .scene.blender import frames, object_properties
+from .scene.blender import object_properties, private_scene
 from .scene.blender.parts import known_rows
 from .ui import job_state, texts
 from .ui.operators import pointing, reports, rows
@@ -54,7 +54,7 @@ def _subscriptions() -> tuple[tuple[Any, Callable[..., None]], ...]:
     """Return what Blender and the properties call: lists and menus, each with the function to append."""
     handlers: Any = bpy.app.handlers
     return (
-        *frames.subscriptions(),
+        *private_scene.subscriptions(),
         (bpy.types.VIEW3D_MT_object, menus.draw_in_object),
         (bpy.types.TOPBAR_MT_file_export, menus.draw_in_export),
         (bpy.types.TOPBAR_MT_file_import, menus.draw_in_import),

@@ -69,7 +69,7 @@ FAULTS = (
     ),
     ("formats/spaces.py", "_grown(lengths, moved)", "_grown(lengths, 0 * moved)", "missing margin"),
     ("formats/spaces.py", "(q[..., 1:]) * mirror", "(q[..., 1:])", "left-handed spaces: inverse rotation"),
-    ("formats/files.py", "temporary.unlink()", "pass", "temporary file not deleted"),
+    ("formats/atomic_write.py", "temporary.unlink()", "pass", "temporary file not deleted"),
     (
         "formats/validation/validate.py",
         'yield f"{path}.frames: must increase"',

@@ -312,7 +312,7 @@ def run_job(job: Generator[Progress, None, _Result], line: ProgressLine | None) 
 
     Raises KeyboardInterrupt after Ctrl-C or SIGTERM, once the part of the job that is running has ended.
     """
-    from ..scene.blender.frames import keeping_open
+    from ..scene.blender.private_scene import keeping_open
 
     place = ""
     results: list[_Result] = []

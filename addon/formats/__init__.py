@@ -9,7 +9,8 @@ In reading order:
 - `document`: contents, writer and reader of the JSON document
 - `export`: the other file formats, converted from a document
 - `comparison`: new, gone and unchanged contacts of two documents
-- `files`: the file formats; writes a file wholly or not at all
+- `file_formats`: all file formats, by name and by the suffix of files
+- `atomic_write`: writes a file wholly or not at all
 - `wording`: text helpers of messages; version of the extension, which is not that of documents
 
 May import `core`; needs the standard library and NumPy only.
@@ -24,6 +25,7 @@ Decisions:
 
 # mypy: implicit-reexport
 # ruff: noqa: F401
+from .atomic_write import OutputError, remove_unfinished_files, replaced_after, require_writable, write_text
 from .comparison import Comparison, compare_contacts
 from .document.conversion import (
     DEFAULT_DECIMALS,
@@ -52,20 +54,15 @@ from .document.model import (
 from .export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, gltf
 from .export.gltf_collider_nodes import GltfError
 from .export.text_table import bounds_table, contacts_table
-from .files import (
+from .file_formats import (
     FILE_FORMATS,
     FORMAT_NAMES,
     ExportOptions,
     FileFormat,
-    OutputError,
     UnknownFormatError,
     file_format,
     file_text,
     format_from_filename,
-    remove_unfinished_files,
-    replaced_after,
-    require_writable,
-    write_text,
 )
 from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, SpaceError, space_for
 from .validation.strict_json import MAX_MEGABYTES, DocumentError, DocumentSizeError

@@ -239,21 +239,18 @@ class Descriptions:
         """Describe the least separations of contacts (m,) in pieces (m,) of these rows, in `found` (m,)."""
         solved = self.pieces.take(rows)
         a, b = solved.motion.at(solved.contacts.least_time)
-        found.direction[:], found.overlap[:] = witness_points(a, b).normal, self.overlaps(rows)
+        found.direction[:] = witness_points(a, b).normal
         if isinstance(a, Meshes) and isinstance(b, Meshes):
+            found.overlap[:] = _overlaps(a, b, -found.least)
             found.has_depth[:] = (found.least > 0) | a.are_balls | b.are_balls | a.have_inside | b.have_inside
 
     def overlaps(self, rows: Ints) -> Ints:
-        """Classify the overlaps (m,) of pieces of these rows at their least separations; -1 as in spans."""
-        solved, result = self.pieces.take(rows), np.full(len(rows), -1)
-        if not isinstance(solved.motion.a_start, Meshes):
-            return result
+        """Classify the overlaps (m,) of pieces of these rows at their least separations, as in spans."""
+        solved = self.pieces.take(rows)
         a, b = solved.motion.at(solved.contacts.least_time)
-        depth = -solved.contacts.least
         if isinstance(a, Meshes) and isinstance(b, Meshes):
-            surfaces = np.flatnonzero((depth >= 0) & ~(a.are_balls | b.are_balls))
-            result[surfaces] = overlap_kinds(a[surfaces], b[surfaces], depth[surfaces])
-        return result
+            return _overlaps(a, b, -solved.contacts.least)
+        return np.full(len(rows), -1)
 
     def _uncertainty(self, linear: Pieces, sides: Ints, enter: Floats) -> Floats:
         """Frames (r,) by which contacts of pieces (r,) of assumed motion may be off, which begin at `enter`.
@@ -320,6 +317,14 @@ class Descriptions:
             velocities = impact.velocity / steps[:, None]
             rounding = 4 * _POSE_ROUNDING * reach / steps
         return np.asarray(velocities).reshape(spans, count, 3), np.asarray(rounding).reshape(spans, count)
+
+
+def _overlaps(a: Meshes, b: Meshes, depth: Floats) -> Ints:
+    """Classify the overlaps (m,) of meshes, whose depth (m,) is minus a gap; -1 for gaps and balls."""
+    result = np.full(len(depth), -1)
+    surfaces = np.flatnonzero((depth >= 0) & ~(a.are_balls | b.are_balls))
+    result[surfaces] = overlap_kinds(a[surfaces], b[surfaces], depth[surfaces])
+    return result
 
 
 _DESCRIBED_PER_CHUNK = 1 << 8

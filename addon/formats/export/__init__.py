@@ -1,4 +1,4 @@
-"""Files that a document is converted to; `formats.files` has the definition of each format.
+"""Files that a document is converted to; `formats.file_formats` has the definition of each format.
 
 In reading order:
 

@@ -12,8 +12,8 @@ In reading order:
   and spheres that replace the vertices of an object.
 - `object_properties`: the property groups that hold these settings.
 - `missing_inputs`: scripts, libraries and files that Blender did not read or run.
-- `frames`: times to sample, evaluating the scene at one, and reading the matrices of all objects in one call;
-  a private scene with some objects alone, which exists only while a job takes a step.
+- `frames`: times to sample, evaluating the scene at one, and reading the matrices of all objects in one call.
+- `private_scene`: some objects alone, in a scene that exists only while a job takes a step.
 
 The room may import `core` and the settings and errors of `scene`.
 

@@ -26,9 +26,10 @@ from ...core.numeric.arrays import Bools, Floats, Ints, cross, length, transform
 from ...core.numeric.geodesic import geodesic_directions
 from ...core.shapes.axial import distance_from_segment
 from ...core.shapes.primitives import closest_on_triangle, triangles_from_corners
-from ..blender.frames import PrivateScene, end_step, playhead
+from ..blender.frames import playhead
 from ..blender.mesh_data import edge_indices, triangle_indices, vertex_positions
 from ..blender.object_settings import object_fit_settings, read_overrides
+from ..blender.private_scene import PrivateScene, end_step
 from ..settings import FitSettings, Selection
 from ..subjects.find import find_subjects
 from ..subjects.reader import SubjectReader

@@ -20,17 +20,16 @@ from ...formats.wording import valid_text
 from ..blender.animated import Simulations, turning_times
 from ..blender.frames import (
     advance_to,
-    keeping_open,
     playhead,
     preserve_frame,
     require_active_scene,
     require_frame,
     sample_times,
     scene_by_uid,
-    without_private_scenes,
 )
 from ..blender.instances import InstanceTable
 from ..blender.object_settings import may_sweep, objects_outside_override
+from ..blender.private_scene import keeping_open, without_private_scenes
 from ..errors import SceneError
 from ..motion.over_time import NO_SWEEPS, BoneSweeps, SceneBounds, sweep_bones
 from ..settings import SHAPES_OF_TRIANGLES, BoundsSettings

@@ -23,7 +23,6 @@ from ...core.scan.scan import SECTION_INTERVALS, joined_shares, scan_share, sect
 from ...formats import InputWarning, ObjectBounds, Partial, ScannedContacts, Skipped, SkippedPairs
 from ..blender.animated import Simulations, may_deform, turning_times
 from ..blender.frames import (
-    PrivateScene,
     advance_to,
     go_to,
     playhead,
@@ -32,11 +31,11 @@ from ..blender.frames import (
     returning_between_steps,
     sample_times,
     scene_by_uid,
-    without_private_scenes,
 )
 from ..blender.instances import MESH_LIKE, name_of
 from ..blender.mesh_data import vertex_positions
 from ..blender.object_settings import object_fit_settings
+from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..errors import SceneError
 from ..fitting.fit import ORIENTED_KINDS, resolve_scanned_shape
 from ..fitting.mesh_fits import Obstacles

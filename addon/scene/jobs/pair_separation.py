@@ -19,15 +19,9 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.sweep.interpolation import at
 from ...formats.wording import valid_text
 from ..blender.animated import Simulations, curves_of_action
-from ..blender.frames import (
-    advance_to,
-    playhead,
-    preserve_frame,
-    require_active_scene,
-    sample_times,
-    without_private_scenes,
-)
+from ..blender.frames import advance_to, playhead, preserve_frame, require_active_scene, sample_times
 from ..blender.instances import name_of
+from ..blender.private_scene import without_private_scenes
 from ..errors import SceneError
 from ..fitting.mesh_fits import Obstacles
 from ..motion.scene_motion import SceneMotion

@@ -4,8 +4,8 @@ Files, in reading order:
 
 - `contact_state.py`: readings and shapes of the subjects, and which are in contact at a frame.
 - `touching.py`: the pairs that overlap now, of bounds or of meshes, and how to move them apart.
-- `live_shapes.py`: `LiveSubjects`, which reads the scene and refits what has changed, and `LiveParts`, the
-  convex parts that a job has fitted, moved with their subjects.
+- `live_parts.py`: convex parts that a job has fitted, moved with their subjects.
+- `live_shapes.py`: `LiveSubjects`, which reads the scene and refits what has changed.
 - `staleness.py`: `StalenessMachine`, whose states record whether a result describes the scene.
 
 May import `blender`, `subjects`, `fitting`, `motion` and `jobs`, and the layers below `scene`. The user

@@ -1,7 +1,7 @@
 """Pairs of subjects that overlap now: how deep, in what way, and how to move them apart.
 
-Bounds are tested at once. Meshes take longer, so they are tested part by part, those first that are probably
-deepest, and whoever asks for them may stop.
+Bounds are tested at once. Meshes take longer, so they are tested in chunks, those first that are probably
+deepest, and a caller can stop after any chunk.
 """
 
 from __future__ import annotations

@@ -18,18 +18,12 @@ from ...core.progress import with_progress
 from ...formats import Skipped, Track
 from ...formats.document.model import InputWarning
 from ..blender.animated import Simulations, changing
-from ..blender.frames import (
-    PrivateScene,
-    advance_to,
-    preserve_frame,
-    sample_times,
-    scene_by_uid,
-    without_private_scenes,
-)
+from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
 from ..blender.instances import InstanceKey, full_name_of
 from ..blender.mesh_data import Geometry
 from ..blender.object_settings import may_sweep, object_fit_settings
 from ..blender.parts.mesh_parts import LEAST_SCALE
+from ..blender.private_scene import PrivateScene, without_private_scenes
 from ..settings import BoundShape, FitSettings, Selection
 from ..subjects.reader import NO_TRIANGLES, SubjectGeometry, SubjectReader, in_bone_space
 from ..subjects.subject import Skip, Subject

@@ -16,9 +16,10 @@ import numpy as np
 from ...core.curves.keyframes import NEAR_KEY, rounded_times
 from ...core.numeric.arrays import Bools, Floats, Ints, Singles
 from ..blender.animated import SIMPLIFICATION, Simulations, changing, dependents_of
-from ..blender.frames import ObjectReader, PrivateScene, go_to, scene_by_uid
+from ..blender.frames import ObjectReader, go_to, scene_by_uid
 from ..blender.instances import full_name_of
 from ..blender.mesh_data import MeshFaces, vertex_positions
+from ..blender.private_scene import PrivateScene
 from .frame_reader import FrameReader, Reading
 from .known_motion import CurvePoses, read_curve_poses
 from .transform_curves import may_show_more, read_visibility

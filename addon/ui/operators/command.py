@@ -15,9 +15,10 @@ from bpy.types import Context, Event, Header, Operator, UILayout
 from ...core import CollisionBoundsError, Progress
 from ...core.progress import run_to_end
 from ...formats.wording import message_line
-from ...scene.blender.frames import end_step, keeping_open, scenes_away
+from ...scene.blender.frames import scenes_away
 from ...scene.blender.instances import MESH_LIKE
 from ...scene.blender.object_settings import may_sweep
+from ...scene.blender.private_scene import end_step, keeping_open
 from ...scene.errors import SceneError
 from ...scene.settings import Selection
 from .. import job_state

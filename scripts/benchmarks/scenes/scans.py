@@ -27,7 +27,7 @@ KEYS_OF_CROWD = (1, 30, 60, 90, 120)
 
 def run_in_blender(job: Generator[Any, None, Any]) -> Any:
     """Run a job on a scene as the command line does."""
-    from addon.scene.blender.frames import keeping_open
+    from addon.scene.blender.private_scene import keeping_open
 
     with keeping_open():
         return run_to_end(job)

@@ -11,7 +11,7 @@ import pytest
 
 from addon.formats import space_for
 from addon.formats.export.engine_bounds import EngineBoundsError, unity_bounds, unreal_bounds
-from addon.formats.files import file_text
+from addon.formats.file_formats import file_text
 from tests.formats import samples
 
 PLACES = ("world", "local")

@@ -5,15 +5,8 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.scene.blender.frames import (
-    PrivateScene,
-    end_step,
-    go_to,
-    keeping_open,
-    returning_between_steps,
-    scenes_away,
-    subscriptions,
-)
+from addon.scene.blender.frames import go_to, returning_between_steps, scenes_away
+from addon.scene.blender.private_scene import PrivateScene, end_step, keeping_open, subscriptions
 from addon.scene.errors import SceneError
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings

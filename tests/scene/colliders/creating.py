@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from addon.core.progress import run_to_end
-from addon.scene.blender.frames import keeping_open
+from addon.scene.blender.private_scene import keeping_open
 from addon.scene.colliders.make import CreatedColliders, colliders_in_parts
 from addon.scene.settings import ColliderSettings
 

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import addon
-from addon.scene.blender.frames import keeping_open
+from addon.scene.blender.private_scene import keeping_open
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import FitSettings, Selection
 from addon.scene.subjects.find import find_subjects

@@ -332,18 +332,23 @@ def test_details_of_a_pair_in_contact_from_the_start_have_no_speed(settings):
     assert not bpy.ops.collision_bounds.go_to_interval.poll()
 
 
+def shown_and_loaded(folder):
+    """Yield False with the results as they are, and True after they were saved and loaded again."""
+    path = folder / "found.json"
+    bpy.ops.collision_bounds.export_json(filepath=str(path))
+    yield False
+    bpy.ops.collision_bounds.clear_results()
+    assert bpy.ops.collision_bounds.load_report(filepath=str(path)) == {"FINISHED"}
+    yield True
+
+
 @pytest.mark.parametrize(("shape", "tested"), [("aabb", "Bounds"), ("obb", "Bounds"), ("mesh", "Meshes")])
 def test_each_frame_depth_and_gap_says_what_was_tested_in_list_and_details(settings, tmp_path, shape, tested):
     """The list of a report that is loaded says the same, whatever shape the settings have then."""
     scanned_scene.build()
     scanned_scene.scan(shape=shape)
-    path = tmp_path / "found.json"
-    bpy.ops.collision_bounds.export_json(filepath=str(path))
     settings.shape = "sphere"
-    for is_loaded in (False, True):
-        if is_loaded:
-            bpy.ops.collision_bounds.clear_results()
-            assert bpy.ops.collision_bounds.load_report(filepath=str(path)) == {"FINISHED"}
+    for _ in shown_and_loaded(tmp_path):
         settings.contact_list.show_near_misses = True
         assert {row.is_near_miss for row in settings.rows} == {False, True}
         for index, row in enumerate(settings.rows):
@@ -368,12 +373,7 @@ def test_details_and_tooltip_say_how_meshes_overlap(settings, tmp_path, wall, pa
     key(add_box("Mover", (0.5, 0.5, 0.5)), "location", list(zip((1, 11), path, strict=True)))
     bpy.context.scene.frame_end = 11
     scanned_scene.scan(shape="mesh")
-    saved = tmp_path / "found.json"
-    bpy.ops.collision_bounds.export_json(filepath=str(saved))
-    for is_loaded in (False, True):
-        if is_loaded:
-            bpy.ops.collision_bounds.clear_results()
-            assert bpy.ops.collision_bounds.load_report(filepath=str(saved)) == {"FINISHED"}
+    for _ in shown_and_loaded(tmp_path):
         settings.active_row = 0
         labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
         assert any(label.startswith(f"Meshes: {detail}") for label in labels), labels
@@ -395,12 +395,7 @@ def test_near_misses_of_meshes_without_contacts_are_of_meshes_after_loading_too(
     key(add_box("Mover", (0.5, 0.5, 0.5)), "location", [(1, (-5, 0, 0)), (11, (5, 0, 0))])
     bpy.context.scene.frame_end = 11
     scanned_scene.scan(shape="mesh")
-    path = tmp_path / "apart.json"
-    bpy.ops.collision_bounds.export_json(filepath=str(path))
-    for is_loaded in (False, True):
-        if is_loaded:
-            bpy.ops.collision_bounds.clear_results()
-            assert bpy.ops.collision_bounds.load_report(filepath=str(path)) == {"FINISHED"}
+    for is_loaded in shown_and_loaded(tmp_path):
         settings.contact_list.show_near_misses, settings.active_row = True, 0
         labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
         assert any(label.startswith("Meshes: closest at ") for label in labels), (is_loaded, labels)

@@ -21,8 +21,9 @@ from ....core.messages import message
 from ....core.numeric.arrays import Ints
 from ...errors import SceneError
 from ...settings import Modifiers, VertexGroup
-from ..frames import silenced_handlers, temporary_scene
+from ..frames import silenced_handlers
 from ..mesh_data import copied, edge_indices, mesh_edges, open_mesh, vertex_positions
+from ..private_scene import temporary_scene
 
 
 def rows_by_label(labels: NDArray[np.signedinteger[Any]], count: int = 0) -> list[Ints]:

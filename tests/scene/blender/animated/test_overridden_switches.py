@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.scene.blender.frames import keeping_open
+from addon.scene.blender.private_scene import keeping_open
 from tests.scene.blender.animated.switching_scene import (
     animate,
     build_scene,

@@ -9,7 +9,7 @@ import pytest
 
 from addon.scene.blender import animated
 from addon.scene.blender.animated import changing
-from addon.scene.blender.frames import keeping_open
+from addon.scene.blender.private_scene import keeping_open
 from tests.scene.blender.animated.switching_scene import (
     METHODS,
     animatable_properties,

@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.blender.frames import end_step
 from addon.scene.blender.parts import weights as weights_module
 from addon.scene.blender.parts.weights import is_worth_a_scene, weights_of_meshes
+from addon.scene.blender.private_scene import end_step
 from tests.scene.building import add_object, add_vertices, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from addon.core.progress import run_to_end
-from addon.scene.blender.frames import PrivateScene, go_to
+from addon.scene.blender.frames import go_to
+from addon.scene.blender.private_scene import PrivateScene
 from addon.scene.motion import skin_poses, skinned_meshes
 from addon.scene.motion.known_motion import read_curve_poses
 from addon.scene.settings import Selection

@@ -10,7 +10,7 @@ import pytest
 
 from addon.core.progress import run_to_end
 from addon.formats import dumps
-from addon.scene.blender.frames import keeping_open
+from addon.scene.blender.private_scene import keeping_open
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.motion.scene_motion import SceneMotion
 from addon.scene.settings import BoundsSettings, FitSettings, Selection
