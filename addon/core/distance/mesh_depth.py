@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..mesh.mesh_bvh import MeshBvh
 from ..mesh.meshes import Meshes, moving_nodes
+from ..mesh.near_triangles import near_triangles
 from ..mesh.node_pool import distinct_objects
 from ..mesh.points_inside import are_points_inside, points_within
 from ..numeric.arrays import (
@@ -285,36 +285,21 @@ def _distances(meshes: Meshes, vertices: _Vertices) -> tuple[Floats, Floats, Int
     nearest, on_surface = vertices.most * (1 + _MORE_REACH), points.copy()
     nearest_triangle = np.zeros(len(row), dtype=np.int64)
     kinds, which = distinct_objects(meshes.nodes[row])
-    within = nearest / meshes.stretches[0][row]
+    least, most = (each[row] for each in meshes.stretches)
     for number, kind in enumerate(kinds):
         of_kind = np.flatnonzero(which == number)
-        for chunk in np.array_split(
-            of_kind, 1 + len(of_kind) * len(kind.nodes.clusters) // _DISTANCES_AT_ONCE
-        ):
-            place, triangle = _near_triangles(kind, local[chunk], within[chunk])
-            place = chunk[place]
-            corners = np.asarray(kind.vertices[kind.triangles[triangle]], dtype=np.float64)
-            world = triangles_from_corners(transform_points(meshes.matrix[row[place], None], corners))
-            closest = closest_on_triangle(points[place], world)
-            apart = length(closest - points[place])
-            np.minimum.at(nearest, place, apart)
-            is_nearest = np.flatnonzero(apart == nearest[place])
-            on_surface[place[is_nearest]] = closest[is_nearest]
-            nearest_triangle[place[is_nearest]] = triangle[is_nearest]
+        within, ratio = nearest[of_kind] / least[of_kind], most[of_kind] / least[of_kind]
+        place, triangle = near_triangles(kind, local[of_kind], within, ratio)
+        place = of_kind[place]
+        corners = np.asarray(kind.vertices[kind.triangles[triangle]], dtype=np.float64)
+        world = triangles_from_corners(transform_points(meshes.matrix[row[place], None], corners))
+        closest = closest_on_triangle(points[place], world)
+        apart = length(closest - points[place])
+        np.minimum.at(nearest, place, apart)
+        is_nearest = np.flatnonzero(apart == nearest[place])
+        on_surface[place[is_nearest]] = closest[is_nearest]
+        nearest_triangle[place[is_nearest]] = triangle[is_nearest]
     return nearest, on_surface, nearest_triangle
-
-
-def _near_triangles(mesh: MeshBvh, points: Floats, within: Floats) -> tuple[Ints, Ints]:
-    """Find the triangles (k,) of a mesh that may be within distances (n,) of points (n, 3), and these."""
-    spheres = mesh.spheres
-    starts, sizes = (each[mesh.nodes.clusters] for each in mesh.nodes[2:4])
-    apart = np.sqrt(np.maximum(_squared_distances(points, spheres.center), 0.0))
-    place, cluster = np.nonzero(apart - spheres.radius <= within[:, None])
-    place = place.repeat(sizes[cluster])
-    triangle = concatenated_ranges(starts[cluster], sizes[cluster])
-    apart = length(points[place] - spheres.triangle_center[triangle])
-    is_near = apart - spheres.triangle_radius[triangle] <= within[place]
-    return place[is_near], triangle[is_near]
 
 
 def _squared_distances(points: Floats, places: Floats) -> Floats:

@@ -23,7 +23,7 @@ from ..numeric.arrays import Floats, Ints
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..sweep.closed_forms import closest_time_aabb_aabb, overlap_span_aabb_aabb
 from ..sweep.dispatch import overlap_span
-from .meshes import depth_bounds_of_meshes, interval_contacts_of_meshes, minimum_separation_of_meshes
+from .meshes import expected_depths_of_meshes, interval_contacts_of_meshes, minimum_separation_of_meshes
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import contact_bounds, interval_contacts_of_rotating, minimum_separation_of_rotating
 from .spheres import interval_contacts_of_spheres
@@ -53,13 +53,14 @@ class IntervalMethods(NamedTuple):
     second : The second pass, if the first leaves contacts open: see `interval_contacts_of_rotating`.
     least : Search for the least separation below a cutoff, if the first pass does not find it: from pairs,
         their contacts and the cutoff to the separation and its time.
-    bounds : Lower bounds (m,) of these separations that are used instead of those of the contacts.
+    expected : Estimates (m,) of these separations that are used instead of the lower bounds of the contacts,
+        from pairs, their contacts and the cutoff.
     """
 
     first: Callable[[PairMotion, float, Floats], IntervalContacts]
     second: Callable[[PairMotion, float, Floats, IntervalContacts], IntervalContacts] | None = None
     least: Callable[[PairMotion, IntervalContacts, Floats], tuple[Floats, Floats]] | None = None
-    bounds: Callable[[PairMotion, IntervalContacts], Floats] | None = None
+    expected: Callable[[PairMotion, IntervalContacts, Floats], Floats] | None = None
 
 
 _ROTATING = IntervalMethods(
@@ -72,7 +73,7 @@ INTERVALS: dict[tuple[type, type], IntervalMethods] = {
     (Sphere, Sphere): IntervalMethods(interval_contacts_of_spheres),
     (Aabb, Aabb): IntervalMethods(_interval_contacts_of_boxes),
     (Meshes, Meshes): IntervalMethods(
-        interval_contacts_of_meshes, least=minimum_separation_of_meshes, bounds=depth_bounds_of_meshes
+        interval_contacts_of_meshes, least=minimum_separation_of_meshes, expected=expected_depths_of_meshes
     ),
     (Obb, Obb): _ROTATING,
     (Capsule, Capsule): _ROTATING,
@@ -100,7 +101,10 @@ def with_minimum_separation(
     least = methods.least
     if least is None:
         return contacts
-    low = contacts.low if methods.bounds is None else methods.bounds(pairs, contacts)
+    low = contacts.low
+    if methods.expected is not None:
+        low = low.copy()
+        low[rows] = methods.expected(pairs.take(rows), contacts.take(rows), cutoff[rows])
 
     def search(contacts: IntervalContacts, rows: Ints, cutoff: Floats) -> IntervalContacts:
         if not len(rows):

@@ -31,8 +31,7 @@ from ..mesh.meshes import (
 from ..mesh.node_pool import MovingNodes, PosedNodes
 from ..mesh.points_inside import are_inside
 from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length, transform_vectors
-from ..shapes import Aabb, Sphere
-from ..sweep.interpolation import at
+from ..shapes import Sphere
 from ..sweep.mesh_mesh import first_impacts_of_meshes
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import Tangents, minimum_by_tangents
@@ -130,30 +129,25 @@ def minimum_separation_of_meshes(
     return least, least_time
 
 
-def depth_bounds_of_meshes(pairs: PairMotion, contacts: IntervalContacts) -> Floats:
-    """Estimate the least separations (m,) of pairs over an interval, in contact from boxes in the middle.
+def expected_depths_of_meshes(pairs: PairMotion, contacts: IntervalContacts, cutoff: Floats) -> Floats:
+    """Estimate the least separations (m,) of pairs over an interval, in contact by the tangent in the middle.
 
     pairs : PairMotion, batch (m,). Of meshes.
     contacts : IntervalContacts, (m,). Of these.
+    cutoff : (m,) float64. Separations at or above this need not be estimated.
     Returns low : (m,) float64. As in the contacts for pairs that are apart.
     """
     low, rows = contacts.low.copy(), np.flatnonzero(~np.isnan(contacts.enter) & (contacts.low == np.inf))
-    time = (contacts.enter[rows] + contacts.leave[rows]) / 2
-    moving = _MovingPairs.of(pairs).take(rows)
-    a, b = at(moving.a.aabb(), moving.a_end.aabb(), time), at(moving.b.aabb(), moving.b_end.aabb(), time)
-    margin = np.maximum(moving.a.margin + moving.b.margin, moving.a_end.margin + moving.b_end.margin)
-    # What moves far may be deeper at other times.
-    move = moving.moves() * (contacts.leave[rows] - contacts.enter[rows])
-    margin += np.where(move > _FAST * moving.size, move / 2, 0.0)
-    low[rows] = -np.maximum(_largest_depths(a, b), _largest_depths(b, a)) - margin
+    near = _MovingPairs.of(pairs.take(rows), contacts.take(rows))
+    for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(rows) else ():
+        moving = near.take(chunk)
+        duration, path = moving.end - moving.begin, moving.paths()
+        middle = moving.tangents_at((moving.begin + moving.end) / 2, cutoff[rows[chunk]] + path / 2)
+        # Where they move far, or edges alone cross in the middle, a corner may be inside for a short time.
+        is_open = moving.have_depth & (moving.are_fast | (middle.slope == 0))
+        fall = np.maximum(_FALL * np.abs(middle.slope) * duration, _SMOOTH * path)
+        low[rows[chunk]] = middle.value - np.where(is_open, path / 2, fall)
     return low
-
-
-def _largest_depths(inner: Aabb, outer: Aabb) -> Floats:
-    """Bound how far points of boxes (m,) are inside other ones."""
-    middle = np.clip(outer.center, np.maximum(inner.min, outer.min), np.minimum(inner.max, outer.max))
-    # Along each axis, the point nearest to the middle is farthest from both sides.
-    return np.asarray(np.maximum(np.minimum(middle - outer.min, outer.max - middle).min(axis=1), 0.0))
 
 
 def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Floats]:
@@ -185,13 +179,10 @@ def _least_samples(moving: _MovingPairs, cutoff: Floats) -> tuple[Tangents, Floa
 
     Infinite for pairs that are below a cutoff (m,) nowhere, as far as the samples show.
     """
-    path = longest_paths(moving.a, moving.a_end) + longest_paths(moving.b, moving.b_end)
-    duration = moving.end - moving.begin
-    have_depth = moving.is_touching & (moving.are_balls | moving.a.have_inside | moving.b.have_inside)
-    far = np.where(moving.are_balls, _FAST_BALLS, _FAST) * moving.size
-    is_fast = have_depth & (moving.moves() * duration > far)
+    duration, have_depth = moving.end - moving.begin, moving.have_depth
+    is_fast = have_depth & moving.are_fast
     # In the middle they are as near as at any time, but for half of the path; in smooth contact, for less.
-    reach = path * duration * np.where(moving.is_touching & ~is_fast, _SMOOTH, 0.5)
+    reach = moving.paths() * np.where(moving.is_touching & ~is_fast, _SMOOTH, 0.5)
     best = moving.tangents_at((moving.begin + moving.end) / 2, cutoff + reach)
     # Where edges alone cross in the middle, a corner may be inside for a short time.
     are_many = is_fast | (have_depth & (best.slope == 0))
@@ -226,13 +217,15 @@ def _with_crossings(moving: _MovingPairs, least: Floats, time: Floats) -> tuple[
 
 def _least_of_many(moving: _MovingPairs, middle: Tangents, count: int) -> Tangents:
     """Find the least of an odd number of samples of pairs (m,), of which that in the middle is known."""
-    best, times = middle.take(np.arange(len(middle.time))), np.linspace(moving.begin, moving.end, count)
-    for time in np.delete(times, count // 2, axis=0):
-        # Where another sample is less, it does not matter by how much.
-        found = moving.tangents_at(time, best.value)
-        is_less = np.flatnonzero(found.value < best.value)
-        best.assign(is_less, found.take(is_less))
-    return best
+    size = len(middle.time)
+    times = np.delete(np.linspace(moving.begin, moving.end, count), count // 2, axis=0).ravel()
+    every = moving.take(np.tile(np.arange(size), count - 1))
+    # Where another sample is less, it does not matter by how much.
+    most, parts = np.tile(middle.value, count - 1), [middle]
+    for chunk in chunks_by_vertices(every.a, every.a_end, every.b, every.b_end):
+        parts.append(every.take(chunk).tangents_at(times[chunk], most[chunk]))
+    found = Tangents.concatenate(parts)
+    return found.take(found.value.reshape(count, size).argmin(axis=0) * size + np.arange(size))
 
 
 class _MovingPairs(Table):
@@ -266,9 +259,22 @@ class _MovingPairs(Table):
         closest, is_touching = np.full((len(size), 2), -1), ~np.isnan(span[0])
         return cls(a, a_end, b, b_end, size, closest, begin, end, is_touching)
 
-    def moves(self) -> Floats:
-        """Lengths (m,) by which the centers move relative to each other."""
-        return length(self.b_end.center - self.a_end.center - self.b.center + self.a.center)
+    @property
+    def are_fast(self) -> Bools:
+        """Mask (m,) of pairs that move far, relative to their size, between begin and end."""
+        move = length(self.b_end.center - self.a_end.center - self.b.center + self.a.center)
+        far = np.where(self.are_balls, _FAST_BALLS, _FAST) * self.size
+        return np.asarray(move * (self.end - self.begin) > far)
+
+    @property
+    def have_depth(self) -> Bools:
+        """Mask (m,) of pairs in contact of which one can be inside the other."""
+        return np.asarray(self.is_touching & (self.are_balls | self.a.have_inside | self.b.have_inside))
+
+    def paths(self) -> Floats:
+        """Bound the lengths (m,) of the paths of both meshes together, between begin and end."""
+        path = longest_paths(self.a, self.a_end) + longest_paths(self.b, self.b_end)
+        return path * (self.end - self.begin)
 
     @property
     def are_balls(self) -> Bools:

@@ -1,7 +1,8 @@
 """Connected components of meshes, and containment in closed ones, by winding numbers.
 
-The winding number of a closed surface around a point is counted along the ray from the point straight up:
-each triangle that the ray crosses adds 1 or -1, by its orientation. A ray through an edge or a corner
+The winding number of a closed surface around a point is counted along the ray from the point straight up, or
+along another axis if rays cross far fewer triangles there: each triangle that the ray crosses adds 1 or -1,
+by its orientation. A ray through an edge or a corner
 crosses exactly one of the triangles that meet there, because both triangles of an edge decide by the same
 arithmetic.
 """
@@ -19,6 +20,10 @@ from ..shapes import Aabb
 from ..shapes.primitives import triangles_from_corners
 
 _NEXT = [1, 2, 0]
+_RAYS, _BOXES = 64, 1 << 13
+"""Rays and boxes that are compared, about, to choose the axis of rays."""
+_FEWER = 4
+"""Factor by which rays along another axis cross fewer boxes."""
 
 
 class ConnectedComponents(NamedTuple):
@@ -62,12 +67,14 @@ class ConnectedComponents(NamedTuple):
 class ClosedSurface(NamedTuple):
     """The t triangles of a mesh that belong to closed components.
 
+    axes : (3,) int64. The axes of the mesh that coordinates are along here; rays are along the last.
     corners : (t, 3, 3) float64
     component : (t,) int64. The component of each triangle.
     is_oriented : (p,) bool. Of all components of the mesh, closed or not: see `ConnectedComponents`.
     boxes : Aabb, (t,). Around the triangles.
     """
 
+    axes: Ints
     corners: Floats
     component: Ints
     is_oriented: Bools
@@ -78,8 +85,10 @@ class ClosedSurface(NamedTuple):
         """Select the triangles of closed components from corners (t, 3, 3)."""
         is_closed = components.is_closed[components.of_triangle]
         kept = corners[is_closed]
+        axes = _axes_of_rays(kept)
+        kept = np.ascontiguousarray(kept[..., axes])
         boxes = triangles_from_corners(kept).aabb()
-        return cls(kept, components.of_triangle[is_closed], components.is_oriented, boxes)
+        return cls(axes, kept, components.of_triangle[is_closed], components.is_oriented, boxes)
 
     def contains(self, points: Floats) -> Bools:
         """Decide which points (n, 3) are inside the surface, (n,).
@@ -90,10 +99,15 @@ class ClosedSurface(NamedTuple):
         """
         if not len(self.corners):
             return np.zeros(len(points), dtype=bool)
-        boxes = self.boxes
+        points, boxes = points[:, self.axes], self.boxes
+        if not len(points):
+            return np.zeros(0, dtype=bool)
         top = np.maximum(points[:, 2], boxes.max[:, 2].max())
         rays = Aabb.unchecked(points, np.stack([points[:, 0], points[:, 1], top], axis=1))
-        i, t = overlapping_pairs_between(rays, boxes).T
+        low, high = rays.min.min(axis=0), rays.max.max(axis=0)
+        near = np.flatnonzero(((boxes.min <= high) & (boxes.max >= low)).all(axis=1))
+        i, t = overlapping_pairs_between(rays, boxes[near]).T
+        t = near[t]
         crossings = _signed_crossings(points[i], self.corners[t])
         count = len(self.is_oriented)
         is_signed = self.is_oriented[self.component[t]]
@@ -104,6 +118,20 @@ class ClosedSurface(NamedTuple):
         is_odd = np.bincount(row.ravel(), np.abs(crossings[~is_signed]), len(key)) % 2 == 1
         inside[key[is_odd] // count] = True
         return np.asarray(inside)
+
+
+def _axes_of_rays(corners: Floats) -> Ints:
+    """Choose the order (3,) of axes of triangles (t, 3, 3) in which rays along the last one cross few boxes.
+
+    By rays from samples of the triangles: of walls along a ray, it crosses all.
+    """
+    boxes = triangles_from_corners(corners[:: 1 + len(corners) // _BOXES]).aabb()
+    points = corners[:: 1 + len(corners) // _RAYS].mean(axis=1)
+    is_within = (boxes.min <= points[:, None]) & (boxes.max >= points[:, None])
+    counts = [np.count_nonzero(is_within[..., axis - 1] & is_within[..., axis - 2]) for axis in (2, 0, 1)]
+    # Straight up, unless others cross far fewer.
+    first = int(np.argmin(counts)) if min(counts) * _FEWER < counts[0] else 0
+    return np.array([(0, 1, 2), (1, 2, 0), (2, 0, 1)][first])
 
 
 def _signed_crossings(points: Floats, corners: Floats) -> Floats:

@@ -169,6 +169,39 @@ class ClusterSpheres(NamedTuple):
         return cls(center, radius * (1 + DISTANCE_ROUNDING), middle, reach)
 
 
+class ClusterBoxes(NamedTuple):
+    """Boxes around the clusters of a mesh and the nodes above them (k,): the root, then level by level.
+
+    center, half : (k, 3) float64. Centers and half extents.
+    reach : (k,) float64. A triangle is within this distance of the center.
+    first_child : (k,) int64. The first of two consecutive children; -1 - c for cluster c.
+    """
+
+    center: Floats
+    half: Floats
+    reach: Floats
+    first_child: Ints
+
+    @classmethod
+    def of(cls, nodes: MeshNodes, fitted: FittedNodes) -> ClusterBoxes:
+        """Take the boxes of nodes that `FittedNodes.large` has fitted.
+
+        fitted : FittedNodes, (k,)
+        """
+        above = [np.stack(level, axis=1) for level in reversed(nodes.levels)]
+        node, left, right = np.concatenate([*above, np.empty((0, 3), dtype=np.int64)]).T
+        # Siblings follow each other; the root is first.
+        order = np.append(node[:1], np.stack([left, right], axis=1).ravel())
+        lookup = np.empty(len(nodes.first_child), dtype=np.int64)
+        lookup[np.concatenate([node, nodes.clusters])] = np.arange(len(fitted.radius))
+        fitted = FittedNodes._make(column[lookup[order]] for column in fitted)
+        first_child = np.empty(len(nodes.first_child), dtype=np.int64)
+        first_child[node] = 1 + 2 * np.arange(len(node))
+        first_child[nodes.clusters] = -1 - np.arange(len(nodes.clusters))
+        half = np.maximum(fitted.highest, -fitted.lowest)
+        return cls(fitted.center, half, fitted.near_distance, first_child[order])
+
+
 def _axes_of_triangles(corners: Floats, starts: Ints, sizes: Ints) -> Floats:
     """Choose axes (n, 3, 3) of boxes around triangles from `starts` (n,) on: the first faces as they do."""
     faces = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -18,7 +18,7 @@ from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from ..trees.builder import TrianglePartition, partition_triangles
 from .containment import ClosedSurface, ConnectedComponents
-from .fitted_nodes import ClusterSpheres, FittedNodes, MeshNodes
+from .fitted_nodes import ClusterBoxes, ClusterSpheres, FittedNodes, MeshNodes
 
 _FEW_TRIANGLES = 1 << 15
 """Triangles of a rigid mesh up to which all nodes are fitted at once: searches come to few of very many."""
@@ -160,6 +160,11 @@ class MeshBvh:
     def spheres(self) -> ClusterSpheres:
         """Spheres around its triangles and clusters."""
         return ClusterSpheres.of(self.nodes, self.corners)
+
+    @cached_property
+    def cluster_boxes(self) -> ClusterBoxes:
+        """Boxes around its clusters, of which there are two at least, and around the nodes above them."""
+        return ClusterBoxes.of(self.nodes, self._kept_large[1])
 
     @cached_property
     def components(self) -> ConnectedComponents:

@@ -30,6 +30,9 @@ _BROAD_PHASE = 0.1
 _RECORDING = 0.02
 """Part of the work of a block that records what its candidates do."""
 
+_ROUNDS = 0.7
+"""Part of the work on candidates that all rounds take, for the progress; least separations take the rest."""
+
 _LEFT_AFTER_ROUND = 0.7
 """Part of the work on candidates that is left after each round, for the progress: their number is unknown."""
 
@@ -188,12 +191,10 @@ class PairScanner:
             yield begin + 0.1 * (end - begin)
             solving = self._solve(subdivision, pairs)
             found = yield from scaled(solving, begin + 0.1 * (end - begin), end)
-            pieces += (each.replaced(rows=rows[each.rows]) for each in found)
+            pieces.append(found.replaced(rows=rows[found.rows]))
         return pairs, pieces
 
-    def _solve(
-        self, subdivision: Subdivision, pairs: list[PairRecords]
-    ) -> Generator[float, None, list[Pieces]]:
+    def _solve(self, subdivision: Subdivision, pairs: list[PairRecords]) -> Generator[float, None, Pieces]:
         """Find the pieces that touch of candidate pairs in their intervals, subdivided where they have to be.
 
         Yields the part of the work that is done, which never falls.
@@ -201,34 +202,36 @@ class PairScanner:
         pairs : gets records of the pairs
         """
         candidates, clearance = subdivision.candidates, self._plan.clearance
-        touching: list[Pieces] = []
+        settled: list[Pieces] = []
         begin = 0.0
         solved: Pieces | None = subdivision.whole_intervals()
         while solved is not None:
-            of_all = (1 - begin) * (1 - _LEFT_AFTER_ROUND)
-            yield from scaled(self._solve_motion(solved), begin + 0.1 * of_all, begin + 0.25 * of_all)
-            yield begin + 0.3 * of_all
+            of_all = (_ROUNDS - begin) * (1 - _LEFT_AFTER_ROUND)
+            yield from scaled(self._solve_motion(solved), begin + 0.1 * of_all, begin + 0.4 * of_all)
+            yield begin + 0.5 * of_all
             subdivision.assess(solved, clearance)
-            is_open, cutoffs = subdivision.give_up(solved), candidates.cutoff[solved.rows]
-            searching = subdivision.with_least(solved, np.flatnonzero(~is_open), cutoffs)
-            solved = yield from scaled(searching, begin + 0.4 * of_all, begin + 0.5 * of_all)
+            is_open = subdivision.give_up(solved)
             # Drop pairs that neither touch nor come closer than already recorded.
-            touches, is_less = solved.is_touching, solved.contacts.least < cutoffs
-            rows = np.flatnonzero(~is_open & (touches | is_less))
-            pair, least = solved.rows[rows], solved.contacts.least[rows]
-            times, is_near = solved.times(solved.contacts.least_time)[rows], least <= candidates.size[pair]
-            pairs.append(PairRecords.found(candidates.keys[pair], least, times, touches[rows], is_near))
-            touching.append(solved.take(rows[touches[rows]]))
+            matters = solved.is_touching | (solved.contacts.low < candidates.cutoff[solved.rows])
+            settled.append(solved.take(~is_open & matters))
             splitting = subdivision.split(solved, is_open)
             solved = yield from scaled(splitting, begin + 0.5 * of_all, begin + of_all)
             begin += of_all
             yield begin
+        # Parts first: of two contacts of a pair that begin at the same time, the better sampled one is
+        # described.
+        found = Pieces.concatenate([*settled[1:], settled[0]])
+        cutoffs = candidates.cutoff[found.rows]
+        found = yield from scaled(subdivision.with_least(found, cutoffs), begin, 1.0)
+        touches, least = found.is_touching, found.contacts.least
+        rows = np.flatnonzero(touches | (least < cutoffs))
+        pair, least, times = found.rows[rows], least[rows], found.times(found.contacts.least_time)[rows]
+        is_near = least <= candidates.size[pair]
+        pairs.append(PairRecords.found(candidates.keys[pair], least, times, touches[rows], is_near))
         doubtful = np.flatnonzero(subdivision.doubtful_since < np.inf)
         since = subdivision.doubtful_since[doubtful]
         pairs.append(PairRecords.found(candidates.keys[doubtful], doubtful_since=since))
-        # Parts first: of two contacts of a pair that begin at the same time, the better sampled one is
-        # described.
-        return [*touching[1:], touching[0]]
+        return found.take(touches)
 
     def _solve_motion(self, solved: Pieces) -> Generator[float, None, None]:
         """Fill in the contacts of all pairs of a round; yields before each chunk the part that is done."""

@@ -206,7 +206,7 @@ class ContactLeast:
         )
 
     def to_search(self, solved: Pieces, cutoff: Floats) -> tuple[Floats, Ints]:
-        """Cutoffs (m,) of a round for `with_minimum_separation`, and keys (m,) of pairs or of contacts.
+        """Cutoffs (m,) of pieces for `with_minimum_separation`, and keys (m,) of pairs or of contacts.
 
         The gap of a pair that touches does not matter, and each of its contacts has a least separation.
         """

@@ -227,18 +227,18 @@ class Subdivision:
         self._least.keep(~is_doubtful[touching])
         is_settled[is_doubtful] = False
 
-    def with_least(self, solved: Pieces, rows: Ints, cutoff: Floats) -> Generator[float, None, Pieces]:
-        """Fill in the least separations of settled rows (r,) of a round (m,), and their times.
+    def with_least(self, solved: Pieces, cutoff: Floats) -> Generator[float, None, Pieces]:
+        """Fill in the least separations of settled pieces (m,) of all rounds, and their times.
 
         Yields the part of the work that is done.
 
         cutoff : (m,) as in `with_minimum_separation`
         """
         contacts, a, b = solved.contacts, solved.motion.a_start, solved.motion.b_start
-        if len(rows) and INTERVALS[type(a), type(b)].least:
+        if len(cutoff) and INTERVALS[type(a), type(b)].least:
             cutoffs, keys = self._least.to_search(solved, cutoff)
             # Rows of one key rule out each other.
-            order = rows[np.argsort(keys[rows], kind="stable")]
+            order = np.argsort(keys, kind="stable")
             starts = np.flatnonzero(is_run_start(keys[order]))
             ends, costs = np.append(starts[1:], len(order)), np.ones(len(order), dtype=np.int64)
             if isinstance(a, Meshes) and isinstance(b, Meshes):
@@ -252,7 +252,7 @@ class Subdivision:
         # What is least before a jump is shown up to a little before it.
         with np.errstate(divide="ignore"):
             before = 1 - SHORT / (solved.end - solved.begin)
-        rows = rows[(least_time[rows] > before[rows]) & (contacts.least[rows] < cutoff[rows])]
+        rows = np.flatnonzero((least_time > before) & (contacts.least < cutoff))
         if len(rows):
             rows = rows[self._ends_at_limit(solved.rows[rows], solved.begin[rows], solved.end[rows])]
         least_time[rows] = np.maximum(np.nan_to_num(contacts.enter[rows]), before[rows])
