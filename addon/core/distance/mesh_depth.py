@@ -6,8 +6,11 @@ other mesh, and from the sides of the box around that, so few are measured.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
+from ..mesh.mesh_bvh import MeshBvh
 from ..mesh.meshes import Meshes, moving_nodes
 from ..mesh.near_triangles import near_triangles
 from ..mesh.node_pool import distinct_objects
@@ -228,6 +231,8 @@ def _vertices_inside(a: Meshes, b: Meshes, least: Floats) -> _Vertices:
     result.most[:] = _largest_depths(b, result.row, result.local)
     result = result.take(np.flatnonzero(result.most > least[result.row]))
     result = result.take(np.flatnonzero(are_points_inside(b, result.row, result.local)))
+    _lower_largest_depths(b, result)
+    result = result.take(np.flatnonzero(result.most > least[result.row]))
     return result.take(np.lexsort((-result.most, result.row)))
 
 
@@ -261,6 +266,14 @@ def _vertices_within_boxes(a: Meshes, b: Meshes) -> _Vertices:
     return _Vertices(row[place], vertex[place], world, local, np.zeros(len(place)))
 
 
+def _lower_largest_depths(meshes: Meshes, vertices: _Vertices) -> None:
+    """Lower the upper bounds of the depths of vertices (n,), by triangles near them, in place."""
+    for kind, rows in _by_kind(meshes, vertices.row):
+        if len(kind.triangles) > _SAMPLED:
+            found = _near_triangles(kind, meshes, vertices.take(rows))[2]
+            vertices.most[rows] = np.minimum(vertices.most[rows], found)
+
+
 def _largest_depths(meshes: Meshes, row: Ints, points: Floats) -> Floats:
     """Bound the depths (n,) of points (n, 3) in the spaces of meshes in rows (n,)."""
     kinds, which = distinct_objects(meshes.nodes)
@@ -280,16 +293,12 @@ def _distances(meshes: Meshes, vertices: _Vertices) -> tuple[Floats, Floats, Int
 
     Also returns the nearest points (n, 3) and triangles (n,).
     """
-    row, points, local = vertices.row, vertices.points, vertices.local
+    row, points = vertices.row, vertices.points
     # A little more, so that rounding does not hide the triangle of the bound itself.
     nearest, on_surface = vertices.most * (1 + _MORE_REACH), points.copy()
     nearest_triangle = np.zeros(len(row), dtype=np.int64)
-    kinds, which = distinct_objects(meshes.nodes[row])
-    least, most = (each[row] for each in meshes.stretches)
-    for number, kind in enumerate(kinds):
-        of_kind = np.flatnonzero(which == number)
-        within, ratio = nearest[of_kind] / least[of_kind], most[of_kind] / least[of_kind]
-        place, triangle = near_triangles(kind, local[of_kind], within, ratio)
+    for kind, of_kind in _by_kind(meshes, row):
+        place, triangle, _ = _near_triangles(kind, meshes, vertices.take(of_kind))
         place = of_kind[place]
         corners = np.asarray(kind.vertices[kind.triangles[triangle]], dtype=np.float64)
         world = triangles_from_corners(transform_points(meshes.matrix[row[place], None], corners))
@@ -300,6 +309,24 @@ def _distances(meshes: Meshes, vertices: _Vertices) -> tuple[Floats, Floats, Int
         on_surface[place[is_nearest]] = closest[is_nearest]
         nearest_triangle[place[is_nearest]] = triangle[is_nearest]
     return nearest, on_surface, nearest_triangle
+
+
+def _by_kind(meshes: Meshes, row: Ints) -> Iterator[tuple[MeshBvh, Ints]]:
+    """Iterate over the distinct trees of meshes in rows (n,), with the places of each in that."""
+    kinds, which = distinct_objects(meshes.nodes[row])
+    for number, kind in enumerate(kinds):
+        yield kind, np.flatnonzero(which == number)
+
+
+def _near_triangles(kind: MeshBvh, meshes: Meshes, vertices: _Vertices) -> tuple[Ints, Ints, Floats]:
+    """Find triangles (k,) that may be the nearest ones of vertices (n,) in meshes of one tree, and these.
+
+    Also returns upper bounds (n,) of the distances.
+    """
+    least, most = (each[vertices.row] for each in meshes.stretches)
+    within = vertices.most * (1 + _MORE_REACH) / least
+    place, triangle, within = near_triangles(kind, vertices.local, within, most / least)
+    return place, triangle, within * most
 
 
 def _squared_distances(points: Floats, places: Floats) -> Floats:

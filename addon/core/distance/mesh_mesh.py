@@ -464,14 +464,7 @@ class DistanceSearch(SupportSearch):
         reach = self._a.extents(self._a.start, row, i, direction, spheres[1])
         reach += self._b.extents(self._b.start, row, j, -direction, spheres[3])
         low = np.maximum((distance - radii)[places], dot(apart, direction) - reach) - slack[places]
-        # Nodes of surfaces that lie along each other are apart along their normals alone.
-        best = (self.best - self._slack)[row]
-        for moving, node in ((self._a, i), (self._b, j)):
-            rows = np.flatnonzero((low < best) & (best < _FLAT * radii[places]))
-            if len(rows):
-                normal = moving.facing(moving.start, row[rows], node[rows])
-                gap = self._gaps_along(normal, row[rows], (i[rows], j[rows]), tuple(e[rows] for e in spheres))
-                low[rows] = np.maximum(low[rows], gap - slack[places[rows]])
+        self._raise_along_normals(low, row, (i, j), spheres, slack[places])
         near = self._a.near_distance(row, i), self._b.near_distance(row, j)
         high = length(offset) + np.where(is_large, 0.0, near).sum(axis=0)
         # The upper bound is the priority, because small nodes close together soon give a distance that culls
@@ -479,16 +472,25 @@ class DistanceSearch(SupportSearch):
         above = np.where(self._is_partial[row], np.inf, high)
         return places, np.maximum(low, 0.0), above, high / self._scale[row]
 
-    def _gaps_along(
-        self, normal: Floats, row: Ints, nodes: tuple[Ints, Ints], spheres: tuple[Floats, ...]
-    ) -> Floats:
-        """Compute gaps (n,) of pairs of nodes (n,) along unit vectors (n, 3), either way."""
-        apart = dot(spheres[2] - spheres[0], normal)
-        ahead = np.where(apart[:, None] < 0, -normal, normal)
-        reach = self._a.extents(self._a.start, row, nodes[0], ahead, spheres[1])
-        return np.asarray(
-            np.abs(apart) - reach - self._b.extents(self._b.start, row, nodes[1], -ahead, spheres[3])
-        )
+    def _raise_along_normals(
+        self, low: Floats, row: Ints, nodes: tuple[Ints, Ints], spheres: tuple[Floats, ...], slack: Floats
+    ) -> None:
+        """Raise lower bounds (n,) of distances of nodes (n,) in place, where these may be near each other.
+
+        Nodes of surfaces that lie along each other are apart along their normals alone.
+        """
+        best = (self.best - self._slack)[row]
+        for moving, node in zip((self._a, self._b), nodes, strict=True):
+            rows = np.flatnonzero((low < best) & (best < _FLAT * (spheres[1] + spheres[3])))
+            if not len(rows):
+                continue
+            near, i, j = row[rows], nodes[0][rows], nodes[1][rows]
+            normal = moving.facing(moving.start, near, node[rows])
+            apart = dot((spheres[2] - spheres[0])[rows], normal)
+            ahead = np.where(apart[:, None] < 0, -normal, normal)
+            reach = self._a.extents(self._a.start, near, i, ahead, spheres[1][rows])
+            reach += self._b.extents(self._b.start, near, j, -ahead, spheres[3][rows])
+            low[rows] = np.maximum(low[rows], np.abs(apart) - reach - slack[rows])
 
     def values(self, row: Ints, i: Ints, j: Ints, low: Floats, is_quick: bool) -> tuple[Floats, Floats]:
         pairs = (self._a, i), (self._b, j)

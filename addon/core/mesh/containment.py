@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..broad_phase.overlapping_pairs import overlapping_pairs_between
-from ..numeric.arrays import Bools, Floats, Ints, distinct_rows
+from ..numeric.arrays import Bools, Floats, Ints, chunks_by_cost, distinct_rows
 from ..numeric.components import connected_components
 from ..shapes import Aabb
 from ..shapes.primitives import triangles_from_corners
@@ -22,6 +22,8 @@ from ..shapes.primitives import triangles_from_corners
 _NEXT = [1, 2, 0]
 _RAYS, _BOXES = 64, 1 << 13
 """Rays and boxes that are compared, about, to choose the axis of rays."""
+_CROSSINGS_AT_ONCE = 1 << 13
+"""Rays and triangles that are solved at once: more take longer, because of the memory."""
 _FEWER = 4
 """Factor by which rays along another axis cross fewer boxes."""
 
@@ -108,7 +110,9 @@ class ClosedSurface(NamedTuple):
         near = np.flatnonzero(((boxes.min <= high) & (boxes.max >= low)).all(axis=1))
         i, t = overlapping_pairs_between(rays, boxes[near]).T
         t = near[t]
-        crossings = _signed_crossings(points[i], self.corners[t])
+        crossings = np.zeros(len(i))
+        for chunk in chunks_by_cost(np.ones(len(i)), _CROSSINGS_AT_ONCE) if len(i) else ():
+            crossings[chunk] = _signed_crossings(points[i[chunk]], self.corners[t[chunk]])
         count = len(self.is_oriented)
         is_signed = self.is_oriented[self.component[t]]
         inside = np.bincount(i[is_signed], crossings[is_signed], len(points)) != 0

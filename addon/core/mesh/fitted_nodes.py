@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints, concatenated_ranges, cross, dot, length, transform_vectors
+from ..numeric.arrays import (
+    Floats,
+    Ints,
+    concatenated_ranges,
+    cross,
+    dot,
+    length,
+    transform_vectors,
+    unit_or_zero,
+)
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..trees.builder import TrianglePartition
 from ..trees.sphere_tree import inner_nodes_upward
@@ -19,6 +28,9 @@ CLUSTER = 32
 """Triangles of a node, at most, that are measured one by one."""
 _FACING = 0.5
 """Part of the area of triangles that faces one way, from which on a box lies along them."""
+
+_THIN = 1e-6
+"""Area of a triangle, relative to the square of its radius, from which on its normal is exact enough."""
 
 
 class MeshNodes(NamedTuple):
@@ -151,12 +163,14 @@ class ClusterSpheres(NamedTuple):
 
     center, radius : (c, 3) and (c,) float64. Of the clusters.
     triangle_center, triangle_radius : (t, 3) and (t,) float64. In the order of the tree.
+    triangle_normal : (t, 3) float64. Unit vectors; zero for triangles of which these would be rounding.
     """
 
     center: Floats
     radius: Floats
     triangle_center: Floats
     triangle_radius: Floats
+    triangle_normal: Floats
 
     @classmethod
     def of(cls, nodes: MeshNodes, corners: Floats) -> ClusterSpheres:
@@ -166,7 +180,9 @@ class ClusterSpheres(NamedTuple):
         reach = length(corners - middle[:, None]).max(axis=1) * (1 + DISTANCE_ROUNDING)
         center = np.minimum.reduceat(middle, starts) / 2 + np.maximum.reduceat(middle, starts) / 2
         radius = np.maximum.reduceat(length(middle - center.repeat(sizes, axis=0)) + reach, starts)
-        return cls(center, radius * (1 + DISTANCE_ROUNDING), middle, reach)
+        area = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normal = unit_or_zero(np.where((length(area) > _THIN * reach**2)[:, None], area, 0.0))
+        return cls(center, radius * (1 + DISTANCE_ROUNDING), middle, reach, normal)
 
 
 class ClusterBoxes(NamedTuple):

@@ -6,18 +6,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints, chunks_by_cost, concatenated_ranges, is_run_start, length
+from ..numeric.arrays import (
+    Floats,
+    Ints,
+    chunks_by_cost,
+    concatenated_ranges,
+    dot,
+    is_run_start,
+    length,
+)
 from .fitted_nodes import ClusterBoxes
 from .mesh_bvh import MeshBvh
 
 _FEW_CLUSTERS = 64
 """Clusters of triangles up to which all are compared with a point."""
-_POINTS_AT_ONCE = 1 << 13
-_MORE = 1e-9
-"""Part of a distance that is added to bounds of it, for rounding."""
+_POINTS_AT_ONCE = 1 << 10
+"""Points whose nearest triangles are searched for at once: more take longer, because of the memory."""
+_MORE, _MORE_ASIDE = 1e-9, 1e-6
+"""Parts of distances that are added to bounds of them, for rounding, and taken from those on a plane."""
 
 
-def near_triangles(mesh: MeshBvh, points: Floats, within: Floats, ratio: Floats) -> tuple[Ints, Ints]:
+def near_triangles(mesh: MeshBvh, points: Floats, within: Floats, ratio: Floats) -> tuple[Ints, Ints, Floats]:
     """Find the triangles (k,) of a mesh that may be the nearest ones of points (n, 3), and these.
 
     Without holes: the nearest one is among them, also where lengths are not equal along all directions.
@@ -26,14 +35,16 @@ def near_triangles(mesh: MeshBvh, points: Floats, within: Floats, ratio: Floats)
     within : (n,) float64. Upper bounds of the distances.
     ratio : (n,) float64, >= 1. Factor between the largest and the least scale of what is measured.
     Returns place, triangle : (k,) int64. Points, in order, and triangles in the order of the tree.
+    Returns within : (n,) float64. Lower upper bounds of the distances, in the space of the mesh.
     """
+    within = within * (1 + _MORE)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     for chunk in chunks_by_cost(np.ones(len(points)), _POINTS_AT_ONCE) if len(points) else ():
-        search = _Search(points[chunk], within[chunk] * (1 + _MORE), ratio[chunk])
+        search = _Search(points[chunk], within[chunk], ratio[chunk])
         place, triangle = _triangles_of(mesh, search, _clusters_of(mesh, search))
         found.append((place + chunk.start, triangle))
     places, triangles = zip(*found, strict=True)
-    return np.concatenate(places), np.concatenate(triangles)
+    return np.concatenate(places), np.concatenate(triangles), within
 
 
 class _Search(NamedTuple):
@@ -45,6 +56,8 @@ class _Search(NamedTuple):
 
     def lower(self, place: Ints, upper: Floats) -> None:
         """Lower the bounds of points (k,), in order, by distances (k,) at which there is a triangle."""
+        if not len(place):
+            return
         starts = np.flatnonzero(is_run_start(place))
         row = place[starts]
         least = np.minimum.reduceat(upper, starts) * self.ratio[row] * (1 + _MORE)
@@ -82,12 +95,19 @@ def _triangles_of(mesh: MeshBvh, search: _Search, near: tuple[Ints, Ints]) -> tu
     place, cluster = near
     spheres = mesh.spheres
     apart = length(search.points[place] - spheres.center[cluster])
-    is_near = apart - spheres.radius[cluster] <= search.within[place] * (1 + _MORE)
+    is_near = apart - spheres.radius[cluster] <= search.within[place]
     place, cluster = place[is_near], cluster[is_near]
     starts, sizes = (each[mesh.nodes.clusters[cluster]] for each in mesh.nodes[2:4])
     place, triangle = place.repeat(sizes), concatenated_ranges(starts, sizes)
     apart = length(search.points[place] - spheres.triangle_center[triangle])
-    if len(place):
-        search.lower(place, apart)
-    is_near = apart - spheres.triangle_radius[triangle] <= search.within[place] * (1 + _MORE)
-    return place[is_near], triangle[is_near]
+    search.lower(place, apart)
+    most = search.within[place] * (1 + _MORE)
+    rows = np.flatnonzero(apart - spheres.triangle_radius[triangle] <= most)
+    place, triangle, apart, most = place[rows], triangle[rows], apart[rows], most[rows]
+    # On the plane of a triangle, it is within its radius around its center.
+    offset = search.points[place] - spheres.triangle_center[triangle]
+    height = np.abs(dot(offset, spheres.triangle_normal[triangle]))
+    aside = np.sqrt(np.maximum(apart * apart - height * height, 0.0)) * (1 - _MORE_ASIDE)
+    low = np.hypot(height * (1 - _MORE_ASIDE), np.maximum(aside - spheres.triangle_radius[triangle], 0.0))
+    rows = np.flatnonzero(low <= most)
+    return place[rows], triangle[rows]
