@@ -4,9 +4,10 @@ Files, in reading order:
 
 - `triangle_mesh.py`: `TriangleMesh`, a mesh as an obstacle, with the nodes of its tree.
 - `normal_ranges.py`: what is behind all triangles of a node.
-- `fitted_nodes.py`: spheres and boxes of the nodes of a tree, fitted to corners that move, and spheres around
+- `fitted_nodes.py`: spheres and boxes of the nodes of a tree, fitted to corners that move, and those around
   clusters of triangles.
 - `mesh_bvh.py`: `MeshBvh`, the tree down to single triangles.
+- `near_triangles.py`: the triangles of a mesh that may be the nearest ones to many points.
 - `bent_bvh.py`: `BentBvh`, the same of a mesh that bones bend, whose vertices are computed when needed.
 - `quad_cuts.py`: quads that may be cut into other triangles where a mesh bends.
 - `node_pool.py`: the nodes of many meshes in one set of arrays, at one time and in motion.

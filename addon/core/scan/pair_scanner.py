@@ -208,7 +208,7 @@ class PairScanner:
         while solved is not None:
             of_all = (_ROUNDS - begin) * (1 - _LEFT_AFTER_ROUND)
             yield from scaled(self._solve_motion(solved), begin + 0.1 * of_all, begin + 0.4 * of_all)
-            yield begin + 0.5 * of_all
+            yield begin + 0.45 * of_all
             subdivision.assess(solved, clearance)
             is_open = subdivision.give_up(solved)
             # Drop pairs that neither touch nor come closer than already recorded.
@@ -222,7 +222,8 @@ class PairScanner:
         # described.
         found = Pieces.concatenate([*settled[1:], settled[0]])
         cutoffs = candidates.cutoff[found.rows]
-        found = yield from scaled(subdivision.with_least(found, cutoffs), begin, 1.0)
+        searching = subdivision.with_least(found, cutoffs)
+        found = yield from scaled(searching, begin + 0.1 * (1 - begin), 1.0)
         touches, least = found.is_touching, found.contacts.least
         rows = np.flatnonzero(touches | (least < cutoffs))
         pair, least, times = found.rows[rows], least[rows], found.times(found.contacts.least_time)[rows]

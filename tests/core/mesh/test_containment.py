@@ -100,3 +100,35 @@ def test_each_component_is_tested_for_containment():
     assert meshes_overlap(mesh_of(np.concatenate([outside, inside])), cube)
     assert not meshes_overlap(mesh_of(outside), cube)
     assert not meshes_overlap(mesh_of(inside), opened)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_points_in_a_tower_of_rings_are_inside_by_rays_along_any_axis(axis):
+    # Walls along one axis are many along rays there: these go along another one.
+    angle = 2 * np.pi * np.arange(24) / 24
+    outline = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    heights = np.linspace(0.0, 2.0, 40)
+    rings = np.concatenate([np.tile(outline, (40, 1)), heights.repeat(24)[:, None]], axis=1).reshape(
+        40, 24, 3
+    )
+    low, high = rings[:-1], rings[1:]
+    next_low, next_high = np.roll(low, -1, axis=1), np.roll(high, -1, axis=1)
+    walls = np.stack([low, next_low, next_high, low, next_high, high], axis=2).reshape(-1, 3, 3)
+    bottom, top = np.array([0, 0, 0.0]), np.array([0, 0, 2.0])
+    lids = [
+        np.stack([np.broadcast_to(middle, ring.shape), one, other], axis=1)
+        for middle, ring, one, other in (
+            (bottom, rings[0], np.roll(rings[0], -1, axis=0), rings[0]),
+            (top, rings[-1], rings[-1], np.roll(rings[-1], -1, axis=0)),
+        )
+    ]
+    corners = np.roll(np.concatenate([walls, *lids]), axis, axis=-1)
+    surface = ClosedSurface.of(corners, ConnectedComponents.of(corners))
+    assert surface.axes[2] != (2 + axis) % 3
+    points = np.random.default_rng(axis).uniform([-1.2, -1.2, -0.2], [1.2, 1.2, 2.2], (500, 3))
+    radius = np.linalg.norm(points[:, :2], axis=1)
+    clear = (radius < np.cos(np.pi / 24) - 1e-6) | (radius > 1)
+    inside = (radius < 1) & (points[:, 2] > 0) & (points[:, 2] < 2)
+    found = surface.contains(np.roll(points, axis, axis=-1))
+    np.testing.assert_array_equal(found[clear], inside[clear])
+    assert 50 < inside[clear].sum() < clear.sum() - 50

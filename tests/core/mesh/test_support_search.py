@@ -8,6 +8,8 @@ import pytest
 from addon.core.distance.mesh_mesh import closest_triangles, separation_triangle_triangle
 from addon.core.mesh import support_search
 from addon.core.mesh.meshes import Meshes, interpolated_meshes, moving_nodes
+from addon.core.mesh.triangle_mesh import TriangleMesh
+from addon.core.shapes.primitives import triangles_from_corners
 from addon.core.sweep.mesh_mesh import first_impacts_of_meshes
 from addon.core.sweep.triangle_triangle import MovingTriangles, first_impacts_of_triangles
 from tests.core import meshes
@@ -86,3 +88,19 @@ def test_wrong_guesses_change_nothing():
     guess[:, ::2] = -1
     found, _ = closest_triangles(*nodes, np.full(8, np.inf), guess=guess)
     np.testing.assert_allclose(found, truth, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1e-3, 0.02])
+def test_distance_of_surfaces_that_lie_along_each_other_is_the_gap(gap, monkeypatch):
+    # By the trees, whose nodes are apart along their normals alone.
+    monkeypatch.setattr(support_search, "_MOST_TRIANGLES", 0)
+    corners = meshes.grid_surface(8, 8, lambda u, v: (u, v, 0.1 * u**2))
+    sheet = Meshes(TriangleMesh(triangles_from_corners(corners)), np.eye(4)[None])
+    moved = np.eye(4)[None].copy()
+    moved[0, :3, 3] = [0.003, 0.001, gap]
+    other = Meshes.unchecked(sheet.nodes, moved, sheet.margin)
+    nodes = moving_nodes((sheet, sheet), (other, other))
+    truth = separation_triangle_triangle(*all_pairs(corners_of(sheet, 0), corners_of(other, 0))).min()
+    found = closest_triangles(*nodes, np.array([truth * 2]))[0][0]
+    assert found == pytest.approx(truth, rel=1e-9)
+    assert closest_triangles(*nodes, np.array([truth * 0.999]))[1][0, 0] == -1
