@@ -36,6 +36,8 @@ _MORE_REACH = 1e-6
 _FEW_VERTICES = 1 << 12
 """Vertices of a mesh up to which all are compared with a box."""
 _VERTICES_AT_ONCE = 1 << 18
+_MANY_TRIANGLES = 1 << 12
+"""Triangles of a surface from which on samples of it bound no distance well."""
 _SAMPLED, _DISTANCES_AT_ONCE = 256, 1 << 16
 """Vertices of a surface, about, whose distances bound the depth of a vertex within; and distances at once."""
 _RESOLUTION = 2e-3
@@ -269,7 +271,7 @@ def _vertices_within_boxes(a: Meshes, b: Meshes) -> _Vertices:
 def _lower_largest_depths(meshes: Meshes, vertices: _Vertices) -> None:
     """Lower the upper bounds of the depths of vertices (n,), by triangles near them, in place."""
     for kind, rows in _by_kind(meshes, vertices.row):
-        if len(kind.triangles) > _SAMPLED:
+        if len(kind.triangles) > _MANY_TRIANGLES:
             found = _near_triangles(kind, meshes, vertices.take(rows))[2]
             vertices.most[rows] = np.minimum(vertices.most[rows], found)
 
