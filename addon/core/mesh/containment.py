@@ -83,11 +83,11 @@ class ClosedSurface(NamedTuple):
     boxes: Aabb
 
     @classmethod
-    def of(cls, corners: Floats, components: ConnectedComponents) -> ClosedSurface:
-        """Select the triangles of closed components from corners (t, 3, 3)."""
+    def of(cls, corners: Floats, components: ConnectedComponents, axes: Ints | None = None) -> ClosedSurface:
+        """Select the triangles of closed components from corners (t, 3, 3); rays are as `axes` says it."""
         is_closed = components.is_closed[components.of_triangle]
         kept = corners[is_closed]
-        axes = _axes_of_rays(kept)
+        axes = _axes_of_rays(kept) if axes is None else axes
         kept = np.ascontiguousarray(kept[..., axes])
         boxes = triangles_from_corners(kept).aabb()
         return cls(axes, kept, components.of_triangle[is_closed], components.is_oriented, boxes)

@@ -177,7 +177,8 @@ class MeshBvh:
         components = self.components
         if not self.is_solid:
             components = components._replace(is_closed=np.zeros_like(components.is_closed))
-        return ClosedSurface.of(self.corners, components)
+        axes = None if self.rest is None else self.rest.surface.axes
+        return ClosedSurface.of(self.corners, components, axes)
 
     @property
     def has_inside(self) -> bool:
