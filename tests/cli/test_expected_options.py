@@ -261,9 +261,9 @@ def control_names(tmp_path_factory) -> Path:
     """Return the path of a scene whose objects have names with control characters."""
     open_empty_file()
     for number, sign in enumerate(CONTROLS):
-        add_vertices(f"A{sign}[31m", CUBE, CUBE_FACES, location=(number, 0, 0))
+        add_vertices(f"A{sign}[31m", CUBE, location=(number, 0, 0))
     add_vertices("\x1b]0;title\x07", hide_viewport=True)
-    key_location(add_vertices("\x1b[2JMoving", CUBE, CUBE_FACES), {1: (-9, 0, 0), 9: (9, 0, 0)})
+    key_location(add_vertices("\x1b[2JMoving"), {1: (-9, 0, 0), 9: (9, 0, 0)})
     bpy.context.scene.frame_end = 9
     bpy.context.scene.name = "S\x1b\x9b"
     path = tmp_path_factory.mktemp("controls") / "scene.blend"
@@ -277,7 +277,9 @@ def check_no_controls(done) -> None:
 
 
 @posix
-@pytest.mark.parametrize("command", [("bounds", "--envelope"), ("contacts", "--static-pairs")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("bounds", "--envelope"), ("contacts", "--static-pairs", "--shape", "aabb")], ids=" ".join
+)
 def test_no_name_controls_the_terminal(control_names, tmp_path, command):
     target = tmp_path / "a\x1b[31m\n\x9b.json"
     done = run(*command, control_names, "-o", target)
