@@ -190,6 +190,8 @@ def contacts_among(
 ) -> dict[str, Any]:
     """Find contacts among objects of the active scene. The panel and its results do not change.
 
+    Contacts are those of the meshes, unless `shape` names bounds.
+
     Parameters
     ----------
     objects : iterable of bpy.types.Object or str, optional

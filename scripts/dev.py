@@ -170,7 +170,7 @@ def demo_tasks() -> list[Task]:
     commands = {
         "example scene": ("scripts/example_scene.py", scene),
         "bounds": (tool, "bounds", scene, "--shapes", "sphere,aabb", "-o", bounds),
-        "contacts": (tool, "contacts", scene, "--shape", "aabb", "-o", contacts),
+        "contacts": (tool, "contacts", scene, "-o", contacts),
         "validation of the bounds": (tool, "validate", bounds),
         "validation of the contacts": (tool, "validate", contacts),
     }

@@ -52,8 +52,8 @@ PlainShape = Literal["sphere", "aabb", "obb"]
 """Shapes of bounds with one volume that need the vertices alone."""
 
 ShapeName = Literal["aabb", "sphere", "obb", "spheres", "capsule", "compound", "mesh"]
-"""Shapes that a contact scan can test, the default first; "spheres" are the leaves of a sphere tree, and
-"compound" is a box around each convex part, "mesh" the triangles themselves.
+"""Shapes that a contact scan can test; "spheres" are the leaves of a sphere tree, and "compound" is a box
+around each convex part, "mesh" the triangles themselves.
 
 Menus and help texts list them in this order. Blender files store the position, so append new ones.
 """
@@ -205,7 +205,7 @@ OBSTACLE_SHAPES: tuple[ShapeName, ...] = (
     *(name for name in SCANNED_SHAPES if SHAPE_KINDS[name].fitted_as is Sphere),
     "mesh",
 )
-"""Shapes that a contact scan can test against the triangles of obstacles; the default first."""
+"""Shapes that a contact scan can test against the triangles of obstacles."""
 
 DEFAULT_SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 
@@ -510,10 +510,10 @@ class ContactSettings(PairSettings):
 
     selection: Selection = field(default_factory=Selection)
     shape: ShapeName = declare(
-        "aabb",
+        "mesh",
         _SHAPES,
         "shape that is tested for each object; spheres is a sphere tree, compound a box around each convex "
-        f"part, mesh the triangles (default: {SCANNED_SHAPES[0]}; with --obstacles: {OBSTACLE_SHAPES[0]})",
+        "part, mesh the triangles",
         label="Shape",
         description="Shape that represents each object in collision checks",
     )
@@ -656,7 +656,6 @@ JOB_RULES: dict[str, tuple[Rule, ...]] = {
     "contacts": (
         Rule("parts", implies="shape=compound"),
         Rule("parts_tolerance", implies="shape=compound"),
-        Rule("obstacles", implies=f"shape={OBSTACLE_SHAPES[0]}"),
         Rule("parts", needs=("shape=compound",)),
         Rule("parts_tolerance", needs=("shape=compound",)),
         Rule("bone_weight", needs=("bones",)),

@@ -145,7 +145,8 @@ class Checker:
             result.problems += [f"outside: {text}" for text in result.found["outside"]]
             result.problems += [f"not in the document: {text}" for text in result.found["missing"]]
         start = json.loads(document.read_text(encoding="utf-8"))["time"]["frameStart"]
-        run_command("contacts", f"--frames={start}:{start + FRAMES}", "-o", folder / "contacts.json")
+        frames = f"--frames={start}:{start + FRAMES}"
+        run_command("contacts", "--shape", "aabb", frames, "-o", folder / "contacts.json")
 
     def _run(self, name: str, arguments: Sequence[str | Path], end: float) -> Step:
         """Run a Python program until the time `end`; then it is ended with all its children."""

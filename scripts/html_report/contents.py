@@ -131,6 +131,8 @@ def contact_rows(document: Mapping[str, Any], file: str = "") -> list[Row]:
 def add_bounds(rows: list[Row], document: Mapping[str, Any], most: int) -> int:
     """Add `bounds` to contacts: the shapes of both objects at the first contact, as the document has them.
 
+    Documents have no triangles, so contacts of meshes have boxes.
+
     Parameters
     ----------
     rows : list of dict
@@ -151,8 +153,9 @@ def add_bounds(rows: list[Row], document: Mapping[str, Any], most: int) -> int:
     for row in rows:
         if row["kind"] != "contact":
             continue
+        shape = "aabb" if row["shape"] == "mesh" else row["shape"]
         bounds = [
-            _bound_at(objects[name], tracks.get(name, {}), row["shape"], row["frame"], reference)
+            _bound_at(objects[name], tracks.get(name, {}), shape, row["frame"], reference)
             for name in (row["a"], row["b"])
         ]
         most -= len(json.dumps(bounds))
@@ -292,7 +295,7 @@ def _facts(document: Mapping[str, Any], path: Path) -> list[list[str]]:
         ["Frames", f"{frames}, at {time['fps']:.6g} frames per second"],
         ["Bounds of frame", f"{time['referenceFrame']:g}"],
         ["Space", f"{space['preset']}: {space['up']} up, {space['handedness']}-handed, unit {space['unit']}"],
-        ["Shapes tested", ", ".join(shapes)],
+        ["Contacts of", ", ".join("meshes" if name == "mesh" else f"bounds ({name})" for name in shapes)],
         ["Motion", ", ".join(motions)],
     ]
     partial = document["extras"].get("partial")

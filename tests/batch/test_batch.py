@@ -45,6 +45,39 @@ def test_documents_are_those_of_single_runs_in_new_blenders(scenes, tmp_path, ba
         assert single.read_bytes() == content, name
 
 
+_SAVE = """
+import sys
+import bpy
+from tests.scene.building import open_empty_file
+from tests.scene.mesh_truth import boxes_and_meshes
+open_empty_file()
+boxes_and_meshes.build()
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[1])
+"""
+
+
+@pytest.mark.long
+def test_run_without_options_finds_contacts_of_meshes(tmp_path, batch):
+    """In this scene, Aside touches Wall with its box alone, and Mover touches it with its box earlier."""
+    path = tmp_path / "in" / "scene.blend"
+    path.parent.mkdir()
+    subprocess.run([sys.executable, "-c", _SAVE, path], check=True, capture_output=True, cwd=TOP)
+    found = {}
+    for options in ((), ("--shape", "aabb")):
+        out = tmp_path / f"out{len(options)}"
+        assert batch("contacts", path, "-o", out, *options).returncode == 0
+        (document,) = (json.loads(content) for content in documents(out).values())
+        found[options] = {
+            (each["a"], each["b"], each["shape"]): each["first"]["frame"] for each in document["contacts"]
+        }
+    assert found == {
+        (): {("Mover", "Wall", "mesh"): pytest.approx(10.2, abs=1e-5)},
+        ("--shape", "aabb"): {
+            (name, "Wall", "aabb"): pytest.approx(9.5, abs=1e-5) for name in ("Aside", "Mover")
+        },
+    }
+
+
 @pytest.mark.long
 def test_file_that_fails_costs_only_itself_and_is_named_with_its_reason(tmp_path, batch):
     folder = make_scenes(tmp_path / "in", 4, with_failures=True)

@@ -8,9 +8,9 @@ from pathlib import Path
 import bpy
 import pytest
 
-from tests.scene.building import CUBE, key_location, open_empty_file
+from tests.scene.building import key_location, open_empty_file
 from tests.scene.conftest import add_mesh, empty_file, factory_settings
-from tests.scene.sampling import add_points
+from tests.scene.sampling import add_box
 
 __all__ = ["add_mesh", "empty_file", "factory_settings"]
 
@@ -19,8 +19,8 @@ __all__ = ["add_mesh", "empty_file", "factory_settings"]
 def saved_scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Save a scene in which Dot moves against a cube with a non-ASCII name, and return its path."""
     open_empty_file()
-    key_location(add_points("Dot", CUBE * 0.5), {1: (-10, 0, 0), 11: (0, 0, 0)})
-    add_points("Bl\u00f6ck \U0001f9f1", CUBE * 0.5)
+    key_location(add_box("Dot", (0.5, 0.5, 0.5)), {1: (-10, 0, 0), 11: (0, 0, 0)})
+    add_box("Bl\u00f6ck \U0001f9f1", (0.5, 0.5, 0.5))
     bpy.context.scene.frame_end = 11
     path = tmp_path_factory.mktemp("saved") / "scene.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))

@@ -70,7 +70,7 @@ def test_bad_baseline_is_one_sentence_before_the_scan(scene, tmp_path, content, 
 def test_baseline_of_another_shape_is_refused(scene, known, tmp_path):
     path = tmp_path / "now.json"
     done = run("contacts", scene, "--baseline", known, "--shape", "sphere", "-o", path)
-    assert done.returncode == 2 and "of the shape aabb, those of this scan of sphere" in done.stderr
+    assert done.returncode == 2 and "of the shape mesh, those of this scan of sphere" in done.stderr
     assert not path.exists()
 
 

@@ -177,13 +177,12 @@ def test_contact_of_an_import_after_the_range_of_the_start_up_scene_is_found(tmp
     import addon_utils
     import bpy
 
-    from tests.scene.building import CUBE, add_vertices, open_empty_file
+    from tests.scene.building import CUBE, CUBE_FACES, add_vertices, open_empty_file
     from tests.scene.sampling import key
 
     open_empty_file()
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    add_vertices("Wall", CUBE, faces)
-    moving = add_vertices("Moving", CUBE, faces)
+    add_vertices("Wall", CUBE, CUBE_FACES)
+    moving = add_vertices("Moving", CUBE, CUBE_FACES)
     bpy.context.scene.frame_end = 480
     key(moving, "location", [(1, (20, 0, 0)), (440, (4, 0, 0)), (480, (0, 0, 0))])
     addon_utils.enable("io_scene_gltf2")

@@ -16,7 +16,7 @@ import pytest
 from addon.cli.parser import parse_arguments
 from tests.cli.command_line import IN_PROCESS_AND_AS_PROGRAM, SCRIPT, Run, run
 from tests.paths import TOP
-from tests.scene.building import CUBE, add_vertices, key_location, open_empty_file
+from tests.scene.building import CUBE, CUBE_FACES, add_vertices, key_location, open_empty_file
 from tests.scene.byte_names import save_scene_with_byte_names
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX links and pipes")
@@ -277,7 +277,9 @@ def check_no_controls(done) -> None:
 
 
 @posix
-@pytest.mark.parametrize("command", [("bounds", "--envelope"), ("contacts", "--static-pairs")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("bounds", "--envelope"), ("contacts", "--static-pairs", "--shape", "aabb")], ids=" ".join
+)
 def test_no_name_controls_the_terminal(control_names, tmp_path, command):
     target = tmp_path / "a\x1b[31m\n\x9b.json"
     done = run(*command, control_names, "-o", target)
@@ -345,12 +347,12 @@ def two_scenes(tmp_path_factory) -> Path:
     open_empty_file()
     first = bpy.context.scene
     first.name = "First"
-    key_location(add_vertices("A"), {1: (-10, 0, 0), 21: (10, 0, 0)})
+    key_location(add_vertices("A", CUBE, CUBE_FACES), {1: (-10, 0, 0), 21: (10, 0, 0)})
     second = bpy.data.scenes.new("Second")
     second.frame_start, second.frame_end, second.frame_current = 1, 21, 6
     second.render.fps, second.unit_settings.scale_length = 30, 0.5
     for name, sign in (("B", 1), ("C", -1)):
-        item = add_vertices(name)
+        item = add_vertices(name, CUBE, CUBE_FACES)
         first.collection.objects.unlink(item)
         second.collection.objects.link(item)
         key_location(item, {1: (-10 * sign, 0, 0), 21: (10 * sign, 0, 0)})

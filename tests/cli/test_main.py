@@ -12,7 +12,9 @@ import bpy
 import pytest
 
 from tests.cli.command_line import IN_PROCESS_AND_AS_PROGRAM, Run, run, start
-from tests.scene.sampling import add_box, add_faces, add_points, key
+from tests.scene.mesh_truth import boxes_and_meshes
+from tests.scene.mesh_truth.boxes_and_meshes import add_octahedron
+from tests.scene.sampling import add_box, add_points, key
 
 
 @pytest.mark.parametrize("run", IN_PROCESS_AND_AS_PROGRAM)
@@ -157,10 +159,7 @@ def test_envelopes_use_scene_range_by_default(scene):
 @pytest.fixture
 def tip_through_cube(empty_file, tmp_path):
     """Scene in which the tip of an octahedron moves through a cube of side 1, and through a lone point."""
-    tips = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
-    faces = [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)]
-    mover = add_faces("Mover", tips, faces)
-    key(mover, "location", [(1, (-10, 1.2, 0)), (21, (10, 1.2, 0))])
+    key(add_octahedron("Mover"), "location", [(1, (-10, 1.2, 0)), (21, (10, 1.2, 0))])
     add_box("Wall", (0.5, 0.5, 0.5))
     add_points("Dot", [(0, 0.4, 0)])
     bpy.context.scene.frame_end = 21
@@ -191,6 +190,22 @@ def test_contacts_of_meshes_are_those_of_triangles_and_objects_without_faces_are
         assert found["first"]["frame"] == pytest.approx(11 - apart, abs=1e-5)
         assert [found["intervals"][0]["end"]] == pytest.approx([11 + apart], abs=1e-3)
     assert "10.200000" in outputs["mesh"] and "Dot: skipped at frame 1: no faces" in outputs["mesh"]
+
+
+@pytest.mark.usefixtures("empty_file")
+def test_scan_without_options_is_of_meshes(tmp_path):
+    boxes_and_meshes.build()
+    path, target = tmp_path / "scene.blend", tmp_path / "contacts.json"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    for options, shown, expected in (
+        ((), "meshes", boxes_and_meshes.OF_MESHES),
+        (("--shape", "aabb"), "bounds", boxes_and_meshes.OF_BOXES),
+    ):
+        done = run("contacts", path, "-o", target, *options)
+        assert f"Scanned: {shown}, frames 1 to 21" in done.stdout
+        contacts = json.loads(target.read_text("utf-8"))["contacts"]
+        found = {frozenset((each["a"], each["b"])): each["first"]["frame"] for each in contacts}
+        assert found == pytest.approx(expected, abs=1e-5)
 
 
 def test_depth_of_meshes_is_that_of_the_deepest_frame(tip_through_cube):

@@ -14,7 +14,7 @@ import bpy
 import pytest
 
 from tests.cli.command_line import Completed, run
-from tests.scene.building import CUBE, Nodes, add_vertices, key_location, open_empty_file
+from tests.scene.building import CUBE, CUBE_FACES, Nodes, add_vertices, key_location, open_empty_file
 
 pytestmark = pytest.mark.smoke
 
@@ -35,8 +35,8 @@ def save(path: Path) -> Path:
 def driven(tmp_path: Path) -> Path:
     """Save a wall at x = 25, and a cube that a driver with a script moves through it."""
     open_empty_file()
-    add_vertices("Wall", CUBE * 0.5, location=(25, 0, 0))
-    drive(add_vertices("Driven", CUBE * 0.5), "location", NEEDS_SCRIPTS, 0)
+    add_vertices("Wall", CUBE * 0.5, CUBE_FACES, location=(25, 0, 0))
+    drive(add_vertices("Driven", CUBE * 0.5, CUBE_FACES), "location", NEEDS_SCRIPTS, 0)
     bpy.context.scene.frame_end = 10
     return save(tmp_path / "driven.blend")
 
@@ -137,8 +137,8 @@ def test_blocked_driver_of_shape_key_names_object(tmp_path: Path) -> None:
 
 def test_blocked_driver_of_object_hidden_at_first_is_found_after_scan(tmp_path: Path) -> None:
     open_empty_file()
-    add_vertices("Wall", CUBE)
-    item = add_vertices("Late", CUBE)
+    add_vertices("Wall", CUBE, CUBE_FACES)
+    item = add_vertices("Late", CUBE, CUBE_FACES)
     drive(item, "location", NEEDS_SCRIPTS, 0)
     for frame, hidden in ((1, True), (5, False)):
         item.hide_viewport = hidden
@@ -321,7 +321,7 @@ def test_file_of_newer_blender_is_refused(tmp_path: Path) -> None:
 
 def test_background_scene_is_an_error_unless_allowed(tmp_path: Path) -> None:
     open_empty_file()
-    crate = add_vertices("Crate", CUBE)
+    crate = add_vertices("Crate", CUBE, CUBE_FACES)
     key_location(crate, {1: (-9, 0, 0), 20: (9, 0, 0)})
     background = bpy.data.scenes.new("Set")
     background.collection.objects.link(bpy.data.objects.new("Wall", crate.data))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -112,6 +113,37 @@ answer([alone, every, api.contacts_among("Projectile")["contacts"], scene.collis
     )
     assert len(alone) == 1 and alone == every
     assert (one, result_id) == ([], "")
+
+
+@pytest.mark.smoke
+def test_contacts_without_options_are_those_of_meshes(in_scene):
+    """Above the foot of a post, of radius 1/8, the body of the cart reaches its shaft, of radius 1/16.
+
+    The post is 1.5 m ahead of the cart, and the front of the cart 0.3125 m.
+    """
+    scans = in_scene(
+        """
+scene.frame_start, scene.frame_end = 36, 42
+scans = []
+for options in ({}, {"shape": "aabb"}, {"frames": (36, 40)}, {"shape": "aabb", "frames": (36, 40)}):
+    found = api.contacts_among(("Cart", "Fence"), **options)["contacts"]
+    scans.append([[entry["a"], entry["b"], entry["shape"], entry["first"]["frame"]] for entry in found])
+answer(scans)
+"""
+    )
+    of_meshes, of_boxes = (
+        ["Cart", "Fence/Post.3", shape, pytest.approx(frame_of_cart(1.5 - 0.3125 - radius), abs=1e-3)]
+        for shape, radius in (("mesh", 1 / 16), ("aabb", 1 / 8))
+    )
+    assert scans == [[of_meshes], [of_boxes], [], [of_boxes]]
+
+
+def frame_of_cart(travel: float) -> float:
+    """Return the frame at which the cart has moved by a length, of 1.25 m from frame 10 to 48.
+
+    Its keys are eased: at the part s of the time, it has moved by the part 3 s^2 - 2 s^3.
+    """
+    return 10 + 38 * (0.5 - math.sin(math.asin(1 - 2 * travel / 1.25) / 3))
 
 
 def test_frame_and_values_without_a_key_stay(in_scene):

@@ -17,12 +17,13 @@ from tests.tiers import times
 
 # The same scans as options of the operator and as options of the command.
 SCANS = {
-    "adaptive": ({}, ["--motion", "adaptive"]),
+    "meshes": ({}, []),
     "linear": ({"motion": "linear", "shape": "sphere"}, ["--motion", "linear", "--shape", "sphere"]),
     "oriented": ({"shape": "obb"}, ["--shape", "obb"]),
     "trees": ({"shape": "spheres"}, ["--shape", "spheres"]),
     "pairs": (
         {
+            "shape": "aabb",
             "group_a": "collection:*",
             "ignored": "Cart:Fence/Post.3, Strut*:Strut*",
             "ignore_parents": False,
@@ -30,7 +31,8 @@ SCANS = {
             "clearance": 0.1,
         },
         [
-            *("--a", "collection:*", "--ignore", "Cart:Fence/Post.3", "--ignore", "Strut*:Strut*"),
+            *("--shape", "aabb", "--a", "collection:*"),
+            *("--ignore", "Cart:Fence/Post.3", "--ignore", "Strut*:Strut*"),
             *("--no-ignore-parents", "--static-pairs", "--clearance", "0.1"),
         ],
     ),
@@ -68,8 +70,9 @@ def documents(request, in_blender, tmp_path) -> dict[str, list[bytes]]:
         commands["shapes"] = ["bounds", "--shapes", "sphere,aabb,capsule,cylinder"]
         # A scan has the axes of the scene, which the bounds have set.
         smallest = "compute_bounds(scope='VISIBLE', box_axes='smallest')"
-        buttons["smallest"] = f"{smallest}; bpy.ops.collision_bounds.find_contacts(scope='VISIBLE')"
-        commands["smallest"] = ["contacts", "--preset", "gltf", "--box-axes", "smallest"]
+        scan = "bpy.ops.collision_bounds.find_contacts(scope='VISIBLE', shape='aabb')"
+        buttons["smallest"] = f"{smallest}; {scan}"
+        commands["smallest"] = ["contacts", "--shape", "aabb", "--preset", "gltf", "--box-axes", "smallest"]
     commands |= {name: ["contacts", "--preset", "gltf", *SCANS[name][1]] for name in scans}
     entry_points = ("panel", "command", "script")
     paths = {name: [tmp_path / f"{entry}_{name}.json" for entry in entry_points] for name in commands}
@@ -194,7 +197,7 @@ def test_undo_removes_results_redo_restores_them_and_loading_drops_them(in_blend
         bpy.ops.ed.undo_push(message="start")
         bpy.ops.collision_bounds.compute_bounds("EXEC_DEFAULT", True, scope="VISIBLE")
         states.append(state())
-        bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", True, scope="VISIBLE")
+        bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", True, scope="VISIBLE", shape="aabb")
         states.append(state())
         for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.redo):
             step()
@@ -273,7 +276,7 @@ def test_row_of_projectile_jumps_to_fractional_frame_and_colors_pair_red(in_blen
         from bl_ext.user_default.collision_bounds.ui.overlay.state import find_overlay
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         scene = bpy.context.scene
-        bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+        bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", shape="aabb")
         settings = scene.collision_bounds
         rows = [(row.a, row.b, row.tunnelling) for row in settings.rows]
         settings.active_row = next(i for i, row in enumerate(settings.rows) if row.tunnelling)

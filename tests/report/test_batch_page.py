@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from playwright.sync_api import Page
 
 from tests.report.conftest import extent_of_first_bound, pixels_of_bounds, settle
-from tests.report.documents import write_batch
+from tests.report.documents import write_batch, write_document
 
 pytestmark = pytest.mark.long
 
@@ -44,6 +46,24 @@ def test_view_draws_both_bounds_at_first_contact(page):
     # The track has the cube Dot around x = -1 at frame 10.
     assert extent_of_first_bound(page) == [-1.5, -0.5]
     assert min(pixels_of_bounds(page)) > 1000
+
+
+def test_view_draws_boxes_of_contacts_of_meshes(open_page, tmp_path):
+    """Documents have no triangles."""
+    folder = tmp_path / "results"
+    folder.mkdir()
+    write_batch(folder)
+    for path in (path for path in folder.rglob("*.json") if path.name != "summary.json"):
+        document = json.loads(path.read_text("utf-8"))
+        for found in document["contacts"]:
+            found["shape"] = "mesh"
+        write_document(path, document)
+    page = open_page(folder)
+    page.locator("#contacts .tabulator-row", has_text="Dot").first.locator(".tabulator-cell").nth(1).click()
+    settle(page)
+    caption = page.locator("#view .caption").inner_text()
+    assert "Bounds at frame 10, " in caption and "The contact was tested with meshes." in caption
+    assert extent_of_first_bound(page) == [-1.5, -0.5]
 
 
 def test_hostile_names_of_files_stay_texts_and_links_stay_in_the_folder(page):

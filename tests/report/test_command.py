@@ -13,6 +13,7 @@ import pytest
 
 from html_report import batches
 from html_report.batches import batch_contents
+from html_report.contents import add_bounds, contact_rows
 from tests.paths import TOP
 from tests.report.documents import hostile_document, small_document, write_batch, write_document
 
@@ -128,5 +129,12 @@ def test_page_of_a_run_has_bounds_up_to_a_limit(tmp_path, monkeypatch):
     }
     assert (lid["shape"]["min"][0], dot["shape"]["min"][0], dot["frame"]) == (5.0, -1.5, 10)
     assert wall["isTracked"]
+    # Boxes stand for meshes, of which documents have no triangles.
+    document = small_document()
+    for found in document["contacts"]:
+        found["shape"] = "mesh"
+    rows = contact_rows(document)
+    assert add_bounds(rows, document, 10**6) > 0
+    assert [row["bounds"] for row in rows if (row["a"], row["b"]) == ("Dot", "Wall")] == [[dot, wall]]
     monkeypatch.setattr(batches, "MAX_BOUNDS", 10)
     assert not any("bounds" in row for row in batch_contents(folder, tmp_path / "page.html")["rows"])

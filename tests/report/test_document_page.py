@@ -155,7 +155,8 @@ def test_contacts_of_meshes_are_listed_as_such_and_the_view_draws_bounds(open_pa
     assert "mesh, proven" in details and "0 m at frame 5.5" in details
     assert "Bounds at frame 1, " in page.locator("#view .caption").inner_text()
     assert extent_of_first_bound(page) == [5.5, 6.5]
-    assert "mesh" in page.locator("header").inner_text()
+    assert "Contacts of\nmeshes" in page.locator("header").inner_text()
+    assert "The contact was tested with meshes." in page.locator("#view .caption").inner_text()
 
 
 def test_view_draws_both_bounds_at_first_contact(page):
@@ -171,7 +172,8 @@ def test_page_lists_skipped_objects_warnings_and_settings(page):
     assert "the file is missing" in page.locator("#warnings").inner_text()
     assert "new: 1; gone: 0; unchanged: 2" in page.locator("#settings").inner_text()
     facts = page.locator("header").inner_text()
-    assert all(text in facts for text in ("1 to 100, at 24 frames per second", "aabb", "right-handed"))
+    expected = ("1 to 100, at 24 frames per second", "bounds (aabb)", "right-handed")
+    assert all(text in facts for text in expected)
 
 
 def test_picture_of_the_page(page):

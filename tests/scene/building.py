@@ -13,6 +13,8 @@ from tests.paths import TOP
 
 CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
 """Corners of a cube of side 2 around the origin."""
+CUBE_FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+"""Faces of the cube, which face outward."""
 
 
 def open_empty_file() -> None:

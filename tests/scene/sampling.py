@@ -15,7 +15,7 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.result import Result
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
-from tests.scene.building import Nodes, add_object, curves
+from tests.scene.building import CUBE_FACES, Nodes, add_object, curves
 
 Array = np.ndarray
 
@@ -27,8 +27,8 @@ NEAR_KEY = 1.1e-4
 
 
 def scan_scene(**settings: object) -> Result:
-    """Run a scan of the active scene to its end."""
-    return finished(find_contacts(bpy.context.scene, ContactSettings(**{"motion": "adaptive", **settings})))
+    """Run a scan of the active scene to its end, of boxes unless settings say otherwise."""
+    return finished(find_contacts(bpy.context.scene, ContactSettings(**{"shape": "aabb", **settings})))
 
 
 def contacts_by_names(result: Result) -> dict[frozenset[str], object]:
@@ -303,8 +303,7 @@ def add_box(name: str, half: tuple[float, float, float]) -> bpy.types.Object:
     """Add a box of six quads that face outward, by its half sizes."""
     x, y, z = half
     points = [(i, j, k) for i in (-x, x) for j in (-y, y) for k in (-z, z)]
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    return add_faces(name, points, faces)
+    return add_faces(name, points, CUBE_FACES)
 
 
 def ball_points(radius: float) -> Array:

@@ -124,7 +124,7 @@ def test_scans_have_no_options_of_bounds_alone():
 
 def test_rules_of_contacts_are_those_of_the_command_line():
     assert settings_of("contacts", parts=4).shape == "compound"
-    assert settings_of("contacts", obstacles="Level*").shape == "sphere"
+    assert settings_of("contacts").shape == settings_of("contacts", obstacles="Level*").shape == "mesh"
     assert (
         settings_of("contacts").ignore_parents
         and not settings_of("contacts", ignore_parents=False).ignore_parents

@@ -74,7 +74,7 @@ def test_numbers_of_example_document_match_arithmetic():
 
 
 def test_example_contact_is_found_and_matches_arithmetic(pair):
-    (found,) = write_document(finished(find_contacts(pair, ContactSettings())))["contacts"]
+    (found,) = write_document(finished(find_contacts(pair, ContactSettings(shape="aabb"))))["contacts"]
     assert found == CONTACT
     assert CONTACT["first"]["frame"] == 1 + (10 - (0.5 + 0.5)) / ((10 - 0) / (11 - 1))
     assert CONTACT["first"]["seconds"] == math.floor(10 / 24 * 1e6) / 1e6

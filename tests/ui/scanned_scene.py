@@ -30,8 +30,9 @@ def build() -> None:
 
 
 def scan(**options: object) -> None:
-    """Find contacts of all visible objects, as a script does."""
-    assert bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", **options) == {"FINISHED"}
+    """Find contacts of all visible objects, as a script does, of their boxes unless options say otherwise."""
+    options = {"scope": "VISIBLE", "shape": "aabb", **options}
+    assert bpy.ops.collision_bounds.find_contacts(**options) == {"FINISHED"}
 
 
 def row_of(settings, *pair: str) -> int:

@@ -40,7 +40,9 @@ from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_
 from .options import OPTIONS, OPTIONS_WITH_PICKER, announces, flag, one_of, option_property, option_values
 
 SWITCHES: dict[DrawnShape, str] = {name: kind.switch for name, kind in SHAPE_KINDS.items() if kind.switch}
-"""Property that shows or hides each shape; at first, the shape that collision checks use is shown."""
+"""Property that shows or hides each shape."""
+_SHOWN_AT_FIRST: ShapeName = "aabb"
+"""Shape of bounds that is shown at first, and wherever the viewport cannot show that of collision checks."""
 
 _switch = partial(flag, update=announces(options.display_changed))
 """A property that changes what is drawn; one of the style only draws it again."""
@@ -53,7 +55,7 @@ _opacity = partial(FloatProperty, subtype="FACTOR", min=0.0, max=1.0, update=ann
         switch: _switch(
             name=SHAPE_KINDS[name].label,
             description=SHAPE_KINDS[name].description,
-            default=name == ContactSettings.shape,
+            default=name == _SHOWN_AT_FIRST,
         )
         for name, switch in SWITCHES.items()
     }
@@ -360,7 +362,7 @@ class COLLISION_BOUNDS_PG_scene(options.HasOptions, PropertyGroup):
     @property
     def shape_of_bounds(self) -> ShapeName:
         """Return the shape whose contacts the viewport shows: that of collision checks, if it can."""
-        return self.shape if self.shape in SWITCHES else "aabb"
+        return self.shape if self.shape in SWITCHES else _SHOWN_AT_FIRST
 
     @property
     def takes_obstacles(self) -> bool:

@@ -26,7 +26,7 @@ import io, os, sys
 sys.path.insert(0, sys.argv[1])
 from addon.cli.main import main
 for path in sys.argv[3:]:
-    words = ["contacts", path, "-o", sys.argv[2], "--quiet", "--frames", "1:30"]
+    words = ["contacts", path, "-o", sys.argv[2], "--quiet", "--shape", "aabb", "--frames", "1:30"]
     main(words, opens_file=True, out=io.StringIO())
 os._exit(0)
 """
@@ -53,7 +53,15 @@ def batch(jobs: int, words_of: Callable[[Any], Sequence[str]]) -> Competitor:
     """
 
     def prepare(case: Any) -> Call:
-        words = (str(_SCRIPTS / "batch.py"), "contacts", *words_of(case), "--jobs", str(jobs))
+        words = (
+            str(_SCRIPTS / "batch.py"),
+            "contacts",
+            "--shape",
+            "aabb",
+            *words_of(case),
+            "--jobs",
+            str(jobs),
+        )
 
         def run() -> bytes:
             with tempfile.TemporaryDirectory() as out:

@@ -5,7 +5,9 @@ import { button, color, element, menu, number, onColors } from "report/texts";
 
 /** Blender's axes to those of three.js. */
 const FROM_BLENDER = new THREE.Matrix4().set(1, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1);
-const NAMES = { aabb: "boxes", obb: "oriented boxes", sphere: "spheres", spheres: "sphere trees", capsule: "capsules", cylinder: "cylinders", hull: "hulls" };
+const NAMES = { aabb: "boxes", obb: "oriented boxes", sphere: "spheres", spheres: "sphere trees", capsule: "capsules", cylinder: "cylinders", hull: "hulls", mesh: "meshes" };
+/** Shape that is drawn for a row: documents have no triangles, so boxes stand for meshes. */
+const drawnShape = (row) => (row.shape === "mesh" ? "aabb" : row.shape);
 /** Lines of objects that are not selected: more would be slow without a graphics card. */
 const MOST_LINES = 15000;
 
@@ -13,7 +15,7 @@ export function makeView(section, contents) {
   const holder = section.querySelector(".canvas");
   const caption = section.querySelector(".caption");
   const isRun = contents.kind === "batch";
-  const hasShape = (name) => (isRun ? contents.rows.some((row) => row.bounds && row.shape === name) : contents.objects.some((entry) => entry.world[name]));
+  const hasShape = (name) => (isRun ? contents.rows.some((row) => row.bounds && drawnShape(row) === name) : contents.objects.some((entry) => entry.world[name]));
   const shapes = Object.keys(NAMES).filter(hasShape);
   const stage = makeStage(holder);
   if (!isRun) stage.orient(contents.fromBlender);
@@ -52,7 +54,7 @@ export function makeView(section, contents) {
     stage,
     showPair(row) {
       if (isRun) stage.orient(contents.files.find((file) => file.name === row.file).fromBlender);
-      const usable = shapes.includes(row.shape) ? row.shape : state.shape;
+      const usable = shapes.includes(drawnShape(row)) ? drawnShape(row) : state.shape;
       Object.assign(state, { indices: row.objects ?? [], row, shape: usable });
       select.value = usable;
       update(true);

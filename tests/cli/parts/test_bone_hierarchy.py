@@ -111,7 +111,7 @@ def test_character_that_would_fall_apart_with_free_joints_is_refused(character, 
 
 def test_scan_ignores_contacts_of_all_bones_with_the_parent_of_their_object(character, tmp_path):
     add_base()
-    arguments = ("--bones", "--frames", "1:2", "--static-pairs", "-q", "-o", "-")
+    arguments = ("--shape", "aabb", "--bones", "--frames", "1:2", "--static-pairs", "-q", "-o", "-")
     apart = json.loads(run("contacts", save(tmp_path), *arguments).stdout)
     assert {(entry["a"], entry["b"]) for entry in apart["contacts"]} == {("Base", id) for id in PARENTS}
     bpy.data.objects["Rig"].parent = bpy.data.objects["Base"]

@@ -15,7 +15,8 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
 from tests.scene.building import CUBE, key_location, play
-from tests.scene.sampling import scan_scene
+from tests.scene.mesh_truth import boxes_and_meshes
+from tests.scene.sampling import contacts_by_names, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -32,6 +33,21 @@ def test_projectile_through_thin_plate_is_found_between_frames(add_mesh, shape):
     assert contact.first.frame == pytest.approx((15 - contact_distance) / 20, abs=1e-6)
     assert contact.intervals[0].end == pytest.approx((15 + contact_distance) / 20, abs=1e-6)
     assert contact.first.tunnelling and not contact.first.at_start
+
+
+@pytest.mark.parametrize(
+    ("settings", "shape", "expected"),
+    [
+        (ContactSettings(), "mesh", boxes_and_meshes.OF_MESHES),
+        (ContactSettings(shape="aabb"), "aabb", boxes_and_meshes.OF_BOXES),
+    ],
+)
+def test_scan_is_of_meshes_unless_another_shape_is_set(settings, shape, expected):
+    boxes_and_meshes.build()
+    result = finished(find_contacts(bpy.context.scene, settings))
+    assert result.scanned.shape == shape
+    found = {pair: contact.first.frame for pair, contact in contacts_by_names(result).items()}
+    assert found == pytest.approx(expected, abs=1e-5)
 
 
 def test_groups_ignored_pairs_and_clearance_select_pairs(add_mesh):
@@ -113,7 +129,7 @@ def test_closed_scan_restores_frame(add_mesh):
     play(cube)
     scene = bpy.context.scene
     scene.frame_set(5, subframe=0.5)
-    job = find_contacts(scene, ContactSettings(frames=(1, 100, 1)))
+    job = find_contacts(scene, ContactSettings(shape="aabb", frames=(1, 100, 1)))
     while next(job).done < 2:
         pass
     assert scene.frame_current == 2
@@ -124,7 +140,7 @@ def test_closed_scan_restores_frame(add_mesh):
 def test_object_deleted_during_scan_is_skipped_and_renamed_object_is_followed(add_mesh):
     for name in ("Doomed", "Other"):
         play(add_mesh(name))
-    job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 4, 1)))
+    job = find_contacts(bpy.context.scene, ContactSettings(shape="aabb", frames=(1, 4, 1)))
     while next(job).done < 1:
         pass
     bpy.data.objects.remove(bpy.data.objects["Doomed"])

@@ -19,7 +19,7 @@ BULLET_SPEED = 30.0
 
 def scanned(**options):
     """Return the scene, its contacts, and the settings."""
-    settings = ContactSettings(**options)
+    settings = ContactSettings(**{"shape": "aabb", **options})
     scene = bpy.context.scene
     return scene, run_to_end(find_contacts(scene, settings)), settings
 

@@ -172,7 +172,7 @@ def test_contacts_come_from_report_unless_it_is_not_used(add_mesh):
     wall = add_mesh("Wall", location=(10, 0, 0))
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 21
-    result = finished(find_contacts(scene, ContactSettings()))
+    result = finished(find_contacts(scene, ContactSettings(shape="aabb")))
     # Faces meet from x = 8, at frame 9, to x = 12, at frame 13.
     update, now = make_updater(result), make_updater(result, use_report=False)
     wall.location.y = 50
@@ -187,7 +187,7 @@ def test_outside_the_scanned_range_contacts_are_overlaps_of_now(add_mesh):
     add_mesh("Wall", location=(10, 0, 0))
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 10
-    update = make_updater(finished(find_contacts(scene, ContactSettings())))
+    update = make_updater(finished(find_contacts(scene, ContactSettings(shape="aabb"))))
     # Faces meet from x = 8, at frame 9, to x = 12, at frame 13.
     for frame, touching in ((8, False), (10, True), (12, True), (14, False)):
         scene.frame_set(frame)

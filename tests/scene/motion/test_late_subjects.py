@@ -174,7 +174,7 @@ def test_a_scan_that_is_stopped_keeps_what_it_found_before_it_tests_what_came():
         calls.append(1)
         return len(calls) > 15
 
-    settings = ContactSettings(frames=(0, 10, 1))
+    settings = ContactSettings(shape="aabb", frames=(0, 10, 1))
     result = run_to_end(find_contacts(bpy.context.scene, settings, stops))
     assert result.partial is None
     reasons = [entry.reason for entry in result.skipped if entry.name == "Host/Part"]
@@ -184,7 +184,8 @@ def test_a_scan_that_is_stopped_keeps_what_it_found_before_it_tests_what_came():
 def test_progress_with_instances_that_come_never_goes_backwards():
     add_wall()
     key(add_row(growing), "location", [(0, (0, 0, 0)), (10, (0, 0, 7))], "LINEAR")
-    done = [p.share for p in find_contacts(bpy.context.scene, ContactSettings(frames=(0, 10, 1)))]
+    settings = ContactSettings(shape="aabb", frames=(0, 10, 1))
+    done = [p.share for p in find_contacts(bpy.context.scene, settings)]
     assert done == sorted(done)
     # It may stand still once, when it becomes known that another scan follows.
     assert sum(a == b for a, b in pairwise(done)) <= 1
@@ -196,7 +197,7 @@ def test_scan_of_instances_that_come_has_the_frames_of_the_first_scan():
     add_row(growing)
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.frame_step = 1, 12, 1
-    job = find_contacts(scene, ContactSettings())
+    job = find_contacts(scene, ContactSettings(shape="aabb"))
     next(job)
     # Edited while the job runs.
     scene.frame_start, scene.frame_end, scene.frame_step = 3, 40, 2

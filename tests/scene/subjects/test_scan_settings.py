@@ -24,7 +24,8 @@ def add_cubes(add_mesh):
     """Add cubes at one location, and return a function that scans one frame and returns the pairs."""
 
     def scan(**settings) -> set[tuple[str, ...]]:
-        result = finished(find_contacts(bpy.context.scene, ContactSettings(frames=(1, 1, 1), **settings)))
+        chosen = ContactSettings(**{"shape": "aabb", "frames": (1, 1, 1), **settings})
+        result = finished(find_contacts(bpy.context.scene, chosen))
         return {
             tuple(sorted((result.subjects[c.a].name, result.subjects[c.b].name)))
             for c in result.report.contacts

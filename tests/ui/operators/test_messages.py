@@ -11,6 +11,7 @@ from addon.scene.settings import Selection
 from addon.scene.subjects.find import HIDDEN
 from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
 from addon.ui.result_texts import check_not_empty, skipped_texts
+from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
 FENCE = Skipped("Fence", "no vertices")
@@ -42,7 +43,7 @@ def test_single_items_are_reported_in_singular(settings, add_mesh, capfd):
     scene = bpy.context.scene
     scene.frame_start = scene.frame_end = 1
     operators = bpy.ops.collision_bounds
-    operators.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     operators.contact_markers(action="ADD")
     assert _reported(capfd) == ["1 contact, 1 at the first frame among 2 objects", "1 marker added"]
     items[1].hide_set(True)
@@ -66,11 +67,11 @@ def test_parts_of_an_object_are_no_objects_and_are_no_pair(settings, add_mesh, c
         operators.add_custom_shape(shape="box")
     _reported(capfd)
     operators.compute_bounds(scope="VISIBLE")
-    operators.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     assert _reported(capfd) == ["3 bounds of 2 objects", "No contacts among 2 objects"]
     items[1].hide_set(True)
     operators.compute_bounds(scope="VISIBLE")
-    operators.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     assert _reported(capfd) == [
         "2 bounds of 1 object, 1 hidden object skipped",
         "Only one object was checked: nothing can touch it, 1 hidden object skipped",
@@ -83,7 +84,7 @@ def test_loose_parts_of_one_object_are_pairs(settings, add_mesh, capfd):
     )
     item.collision_bounds.use_object_settings, item.collision_bounds.bounds_for = True, "loose_parts"
     bpy.context.scene.collision_bounds.ignore_parents = False
-    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     assert _reported(capfd) == ["No contacts among 1 object"]
 
 
@@ -94,7 +95,7 @@ def test_cleared_contacts_are_announced_and_reported(settings, add_mesh, capfd):
     operators = bpy.ops.collision_bounds
     operators.compute_bounds(scope="VISIBLE")
     assert "Computing clears 1 contact" not in Page(COLLISION_BOUNDS_PT_bounds).labels
-    operators.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     assert "Computing clears 1 contact" in Page(COLLISION_BOUNDS_PT_bounds).labels
     _reported(capfd)
     operators.compute_bounds(scope="VISIBLE")

@@ -154,7 +154,7 @@ def test_contacts_are_those_of_all_vertices(scene, settings):
     bpy.data.objects["Crate"].location = (15, 6, 7)
     settings = bpy.context.scene.collision_bounds
     settings.vertex_group = "Hand"
-    assert bpy.ops.collision_bounds.find_contacts(static_pairs=True) == {"FINISHED"}
+    assert bpy.ops.collision_bounds.find_contacts(shape="aabb", static_pairs=True) == {"FINISHED"}
     assert len(settings.rows) == 1
     assert len(drawn(scene)) == 2 and boxes_of([0, 1, 2, 3])[0] in drawn(scene)
 

@@ -16,8 +16,9 @@ from tests.ui.overlay_data import draw_data_on
 
 @pytest.fixture
 def scene(empty_file):
-    """Return the scene of an empty file with the extension enabled."""
+    """Return the scene of an empty file with the extension enabled. Bounds are red where boxes overlap."""
     registration.register()
+    bpy.context.scene.collision_bounds.shape = "aabb"
     yield bpy.context.scene
     registration.unregister()
 

@@ -51,6 +51,11 @@ def test_rarely_changed_settings_are_folded(settings):
     assert "show_boxes" in options and "line_width" not in options and "show_ghosts" not in options
 
 
+def test_boxes_are_shown_at_first_although_meshes_are_checked(settings):
+    assert (settings.shape, settings.shape_of_bounds) == ("mesh", "aabb")
+    assert settings.display.shapes_drawn == ("aabb",)
+
+
 def test_shape_of_also_fit_stays_shown_when_another_shape_is_checked(settings):
     settings.shape = "capsule"
     settings.added_shapes = {"capsule"}

@@ -8,6 +8,7 @@ import pytest
 from addon.ui.panels import bounds as bounds_panel
 from addon.ui.panels import contacts as contacts_panel
 from tests.scene.building import add_vertices
+from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
 pytestmark = pytest.mark.smoke
@@ -34,7 +35,7 @@ def test_blocked_driver_is_a_warning_in_bounds_panel_and_report(driven, capfd):
 
 
 def test_blocked_driver_is_a_warning_in_contacts_panel_after_a_scan(driven):
-    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
     labels = page.labels
     assert page.popovers == ["Blocked drivers"]

@@ -143,7 +143,11 @@ def test_options_without_effect_are_greyed_out_with_reason(settings):
     page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
     assert page.options["motion"] and page.options["static_pairs"]
     assert not page.options["ignore_collection"]
-    assert not page.options["obstacles"] and "Needs Meshes, Spheres or Sphere Trees" in page.labels
+    needs = "Needs Meshes, Spheres or Sphere Trees"
+    assert page.options["obstacles"] and not page.options["one_sided"] and needs not in page.labels
+    settings.shape = "aabb"
+    page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
+    assert not page.options["obstacles"] and needs in page.labels
     settings.shape = "sphere"
     page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
     assert page.options["obstacles"] and not page.options["one_sided"]

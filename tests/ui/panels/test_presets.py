@@ -54,7 +54,7 @@ def test_preset_restores_settings_except_scene_specific_ones(settings, tmp_path)
         settings.property_unset(name)
     for name in [entry.identifier for entry in settings.colliders.bl_rna.properties]:
         settings.colliders.property_unset(name)
-    assert settings.shape == "aabb" and settings.colliders.kind == "box"
+    assert settings.shape == "mesh" and settings.colliders.kind == "box"
     bpy.ops.collision_bounds.preset_apply(filepath=str(written), menu_idname="COLLISION_BOUNDS_PT_presets")
     assert {path: eval(path, {"bpy": bpy}) for path in COLLISION_BOUNDS_OT_preset_add.preset_values} == kept
     assert settings.colliders.kind == "hull" and settings.colliders.pattern == "{name}_C"
@@ -94,7 +94,7 @@ bpy.context.scene.collision_bounds.clearance = 0.5
     done = bpy.ops.collision_bounds.preset_apply(filepath=str(path))
     assert done == {"FINISHED"} and (settings.padding, settings.shape, settings.clearance) == (
         0.125,
-        "aabb",
+        "mesh",
         0.5,
     )
     assert "Preset Of Before: ignored method = 'ritter', shape = 'hexagon', which" in capfd.readouterr().out

@@ -24,7 +24,7 @@ def test_hidden_objects_are_noted_in_both_panels(settings, add_mesh):
     bpy.context.scene.frame_end = 1
     bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
     assert "2 hidden objects skipped" in Page(COLLISION_BOUNDS_PT_bounds).popovers
-    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     page = Page(COLLISION_BOUNDS_PT_contacts)
     assert "2 hidden objects skipped" in page.popovers
     assert "Hero, Wall" in page.labels
@@ -35,7 +35,7 @@ def test_many_hidden_objects_are_counted(settings, add_mesh):
     for number in range(7):
         add_mesh(f"Post.{number}").hide_set(number > 1)
     bpy.context.scene.frame_end = 1
-    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     assert "Post.2, Post.3, Post.4 and 2 more" in Page(COLLISION_BOUNDS_PT_contacts).labels
 
 
@@ -70,7 +70,7 @@ def test_skipped_object_is_noted_with_reason_and_rows_are_called_rows(settings, 
         add_mesh(name)
     add_object("Fence", bpy.data.meshes.new("Fence"))
     bpy.context.scene.frame_end = 1
-    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     page = Page(COLLISION_BOUNDS_PT_contacts)
     assert "1 skipped" in page.popovers
     assert any("Fence: " in label and "vertices" in label for label in page.labels), page.labels
@@ -87,18 +87,18 @@ def test_button_has_number_of_selected_objects_and_result_says_so(settings, add_
     for item in (*items[:2], lamp):
         item.select_set(True)
     assert _button() == "Find Contacts: 2 Selected"
-    bpy.ops.collision_bounds.find_contacts()
+    scanned_scene.scan(scope="SELECTED")
     assert "2 selected objects checked" in Page(COLLISION_BOUNDS_PT_contacts).popovers
     settings.scope = "VISIBLE"
     assert _button() == ""
-    bpy.ops.collision_bounds.find_contacts()
+    scanned_scene.scan()
     assert Page(COLLISION_BOUNDS_PT_contacts).popovers == []
 
 
 def test_one_selected_object_is_reported_before_the_scan_which_keeps_the_contacts(settings, add_mesh):
     items = [add_mesh(name) for name in "AB"]
     bpy.context.scene.frame_end = 1
-    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     settings = bpy.context.scene.collision_bounds
     settings.scope = "SELECTED"
     bpy.ops.object.select_all(action="DESELECT")

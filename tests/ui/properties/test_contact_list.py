@@ -230,7 +230,7 @@ def test_copied_text_is_table_of_command_line(rows, capsys, tmp_path):
     path = tmp_path / "scene.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     capsys.readouterr()
-    assert main(["contacts"], opens_file=False) == 0
+    assert main(["contacts", "--shape", "aabb"], opens_file=False) == 0
     assert capsys.readouterr().out.endswith(text)
 
 

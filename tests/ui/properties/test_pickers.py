@@ -69,8 +69,10 @@ def test_script_that_passes_a_pattern_replaces_what_was_chosen(scene_settings):
     assert scene_settings.pickers.group_a.object is None
 
 
-def test_chosen_obstacles_count_with_spheres_alone(scene_settings):
+def test_chosen_obstacles_count_with_meshes_and_spheres_alone(scene_settings):
     scene_settings.pickers.obstacles.object = bpy.data.objects["Pane"]
+    assert contact_settings(scene_settings).obstacles == ("Pane",)
+    scene_settings.shape = "aabb"
     assert contact_settings(scene_settings).obstacles == ()
     scene_settings.shape = "sphere"
     assert contact_settings(scene_settings).obstacles == ("Pane",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts
+from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
 OUTSIDE = "The scene has 3 to 60"
@@ -45,10 +46,10 @@ def test_range_outside_the_scene_is_noted_before_and_after_the_scan(settings, ad
     assert OUTSIDE not in Page(COLLISION_BOUNDS_PT_contacts).labels
     settings.frame_start, settings.frame_end = 100, 102
     assert OUTSIDE in Page(COLLISION_BOUNDS_PT_contacts).labels
-    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     assert Page(COLLISION_BOUNDS_PT_contacts).popovers == ["Outside the scene's frames"]
     # One frame in common is enough.
     settings.frame_start = 60
-    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+    scanned_scene.scan()
     page = Page(COLLISION_BOUNDS_PT_contacts)
     assert page.popovers == [] and OUTSIDE not in page.labels

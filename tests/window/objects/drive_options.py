@@ -33,6 +33,7 @@ def choose_preset(driver: WindowDriver) -> Steps:
 
 def set_scan_options(driver: WindowDriver) -> Steps:
     """Choose meshes as the shape, open the folded panels Scan and Pairs, and change the options in them."""
+    driver.settings.shape = "aabb"  # meshes are the shape at first
     yield from driver.click_panel_headers(0)  # fold Bounds, to make room for the panels below
     yield from driver.click_button("collision_bounds.shape")
     yield from driver.press_keys(MESHES)

@@ -42,7 +42,7 @@ def change(driver: WindowDriver, pictures: Pictures) -> Steps:
 def progress(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take pictures while a scan runs, while it stops, and of a partial result."""
     settings = driver.settings
-    settings.use_scene_range, settings.frame_end = False, 1_000_000
+    settings.use_scene_range, settings.frame_end = False, 100_000
     yield from driver.click_button("collision_bounds.find_contacts")
     yield 2.5
     yield from pictures.take("scan-in-progress")

@@ -129,7 +129,7 @@ def find_contacts(driver: WindowDriver) -> Steps:
     """Stop a scan of too many frames to complete, then scan the scene's frames."""
     driver.set_view(*VIEW)
     driver.settings.use_scene_range = False
-    driver.settings.frame_end = 1_000_000
+    driver.settings.frame_end = 100_000
     yield from driver.note("before scan")
     yield from driver.click_button("collision_bounds.find_contacts")
     # All pairs have touched by frame 60, and frames are solved in blocks of up to 256.

@@ -18,7 +18,7 @@ def start_scan(window: bpy.types.Window) -> None:
     area = next(area for area in window.screen.areas if area.type == "VIEW_3D")
     region = next(region for region in area.regions if region.type == "WINDOW")
     settings = window.scene.collision_bounds
-    settings.scope, settings.use_scene_range, settings.frame_end = "VISIBLE", False, 1_000_000
+    settings.scope, settings.use_scene_range, settings.frame_end = "VISIBLE", False, 100_000
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.collision_bounds.find_contacts("INVOKE_DEFAULT")
 

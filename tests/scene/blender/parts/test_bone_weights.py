@@ -185,7 +185,7 @@ def test_scan_tests_the_vertices_with_at_least_the_weight(add_mesh):
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 5
     for weight, parts in ((0.2, {"Bone 0", "Bone 1"}), (1.0, {"Bone 0"})):
-        settings = ContactSettings(selection=Selection(split_by_bones=True, bone_weight=weight))
+        settings = ContactSettings(shape="aabb", selection=Selection(split_by_bones=True, bone_weight=weight))
         result = finished(find_contacts(scene, settings))
         assert {
             result.subjects[index].bone

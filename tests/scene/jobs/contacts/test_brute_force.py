@@ -359,7 +359,8 @@ def test_separation_of_zero_is_contact(motion: str, tmp_path: Path) -> None:
     """Separation 0 is an overlap, as documented. Cube faces at integer coordinates make it exactly 0."""
     source = tmp_path / "touching.blend"
     make_touching_scene(source)
-    document = run_product("contacts", source, tmp_path / "out.json", "--static-pairs", "--motion", motion)
+    options = ("--shape", "aabb", "--static-pairs", "--motion", motion)
+    document = run_product("contacts", source, tmp_path / "out.json", *options)
     name_of = {item["id"]: item["name"] for item in document["objects"]}
     found = {frozenset((name_of[c["a"]], name_of[c["b"]])): c for c in document["contacts"]}
     assert set(found) == {frozenset(("Still", "Neighbor")), frozenset(("Still", "Visitor"))}

@@ -207,7 +207,7 @@ def test_invalid_frame_range_raises_error_of_one_line(frames):
     add_pair()
     bpy.context.scene.frame_set(3)
     with pytest.raises(CollisionBoundsError, match="frame") as error:
-        next(find_contacts(bpy.context.scene, ContactSettings(frames=frames)))
+        next(find_contacts(bpy.context.scene, ContactSettings(shape="aabb", frames=frames)))
     assert "\n" not in str(error.value)
     assert bpy.context.scene.frame_current == 3
 
@@ -246,7 +246,7 @@ def test_fractional_and_negative_playhead_is_restored(playhead, ending):
     scene = bpy.context.scene
     go_to(playhead)
     before = (scene.frame_current, scene.frame_subframe)
-    job = find_contacts(scene, ContactSettings(frames=(-5, 5, 1)))
+    job = find_contacts(scene, ContactSettings(shape="aabb", frames=(-5, 5, 1)))
     next(job)
     if ending == "success":
         list(job)

@@ -135,7 +135,7 @@ def test_edits_between_frames_are_reported_for_affected_objects(objects, edit, s
 )
 def test_edits_before_first_frame_are_reported(objects, edit, pause):
     affected, change = EDITS[edit]
-    job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 21, 1)))
+    job = find_contacts(bpy.context.scene, ContactSettings(shape="aabb", frames=(1, 21, 1)))
     for _ in range(pause + 1):
         assert next(job).done == 0, "no sample is complete yet"
     change()
@@ -148,7 +148,7 @@ def test_edits_before_first_frame_are_reported(objects, edit, pause):
 
 
 def test_object_deleted_between_finding_and_reading_of_scan_is_skipped_with_the_reason(objects):
-    job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 21, 1)))
+    job = find_contacts(bpy.context.scene, ContactSettings(shape="aabb", frames=(1, 21, 1)))
     next(job), next(job)
     bpy.data.objects.remove(bpy.data.objects["Soft"])
     result = finish_with_edit(job, lambda: None, 0)

@@ -29,9 +29,8 @@ def two_contacts():
 def scan_until(condition, **settings):
     """Scan until a condition on the progress holds. Returns the result and all progress."""
     is_stopped = []
-    job = find_contacts(
-        bpy.context.scene, ContactSettings(frames=(0, 20, 1), **settings), lambda: bool(is_stopped)
-    )
+    chosen = ContactSettings(**{"shape": "aabb", "frames": (0, 20, 1), **settings})
+    job = find_contacts(bpy.context.scene, chosen, lambda: bool(is_stopped))
     all_progress = []
 
     def on_progress(progress):
@@ -86,7 +85,7 @@ def test_progress_grows_from_sample_to_sample(shape):
 
 
 def test_scene_deleted_at_start_of_scan_is_an_error():
-    job = find_contacts(bpy.context.scene, ContactSettings(frames=(0, 20, 1)))
+    job = find_contacts(bpy.context.scene, ContactSettings(shape="aabb", frames=(0, 20, 1)))
     next(job)
     bpy.context.window.scene = bpy.data.scenes.new("Other")
     bpy.data.scenes.remove(bpy.data.scenes["Scene"])

@@ -68,7 +68,7 @@ def scene(tmp_path):
 CLOSER = {"Near": 1 + 3.9 / 0.397, "Through": 1 + 3.9 / 0.41}
 """Frames at which the distance is 0.1."""
 TOUCH = 1 + 4 / 0.41
-OPTIONS = ("--b", "Wall")
+OPTIONS = ("--b", "Wall", "--shape", "aabb")
 MESHES = ("--shape", "mesh")
 
 

@@ -251,9 +251,9 @@ def test_object_without_faces_is_skipped_and_has_no_contacts(tmp_path, capsys):
     key(loose, "location", [(1, (0, 0, 5)), (24, (0, 0, 0))])
     add_box("Box", (1, 1, 1))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
-    assert main(["contacts", "--fail-on-contact", "-q"], opens_file=False) == 1
+    assert main(["contacts", "--shape", "aabb", "--fail-on-contact", "-q"], opens_file=False) == 1
     written = tmp_path / "out.json"
-    options = ("--shape", "mesh", "--fail-on-contact", "-q", "-o", str(written))
+    options = ("--fail-on-contact", "-q", "-o", str(written))
     assert main(["contacts", *options], opens_file=False) == 0
     capsys.readouterr()
     document = json.loads(written.read_text("utf-8"))
@@ -267,8 +267,8 @@ def test_meshes_that_do_not_touch_although_their_boxes_do_do_not_change_exit_cod
     key(post, "location", [(1, (2.5, 2.5, 6)), (24, (2.5, 2.5, -6))])
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
     written = tmp_path / "out.json"
-    assert main(["contacts", "--fail-on-contact", "-q"], opens_file=False) == 1
-    options = ("--fail-on-contact", "--shape", "mesh", "-o", str(written))
+    assert main(["contacts", "--shape", "aabb", "--fail-on-contact", "-q"], opens_file=False) == 1
+    options = ("--fail-on-contact", "-o", str(written))
     assert main(["contacts", *options], opens_file=False) == 0
     capsys.readouterr()
     assert main(["validate", str(written)], opens_file=False) == 0

@@ -40,7 +40,7 @@ def add_crossing(name: str = "Dot", frames: int = 30) -> bpy.types.Object:
 
 
 def refusal(settings: ContactSettings | None = None) -> str:
-    return share_of(settings or ContactSettings(), 0, 2).refusal
+    return share_of(settings or ContactSettings(shape="aabb"), 0, 2).refusal
 
 
 def test_scan_that_can_be_divided_has_no_refusal():
@@ -53,15 +53,15 @@ def test_simulation_that_is_not_baked_is_refused_and_scanned_as_a_whole():
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=3, y_subdivisions=3, location=(0, 0, 3))
     bpy.context.object.modifiers.new("Cloth", "CLOTH")
     assert refusal() == "a simulation is not baked, and must be played from its first frame"
-    found, shares = joined(ContactSettings(), 2)
+    found, shares = joined(ContactSettings(shape="aabb"), 2)
     assert all(share.records is None for share in shares)
-    assert found == whole(ContactSettings())
+    assert found == whole(ContactSettings(shape="aabb"))
 
 
 def test_animation_of_one_section_is_refused():
     add_crossing(frames=9)
     assert refusal() == "the animation is shorter than 251 steps"
-    assert refusal(ContactSettings(frames=(1, 9, 0.5))) == ""
+    assert refusal(ContactSettings(shape="aabb", frames=(1, 9, 0.5))) == ""
 
 
 def test_script_that_runs_at_each_frame_is_refused():
@@ -98,18 +98,18 @@ def add_late_instance() -> None:
 def test_instance_that_appears_later_is_refused_and_still_tested():
     add_crossing()
     add_late_instance()
-    found, shares = joined(ContactSettings(), 2)
+    found, shares = joined(ContactSettings(shape="aabb"), 2)
     assert [share.refusal for share in shares] == ["", "Late/Part.0 appears after the first frame"]
-    assert found == whole(ContactSettings())
+    assert found == whole(ContactSettings(shape="aabb"))
     assert '"Late/Part.0"' in found
 
 
 def test_share_of_another_scan_is_refused():
     add_crossing()
-    scene, settings = bpy.context.scene, ContactSettings()
+    scene, settings = bpy.context.scene, ContactSettings(shape="aabb")
     shares = [share_of(settings, k, 2) for k in range(2)]
     for other, given in [
-        (ContactSettings(clearance=0.5), shares),
+        (ContactSettings(shape="aabb", clearance=0.5), shares),
         (settings, shares[::-1]),
         (settings, shares[:1]),
     ]:
@@ -125,7 +125,7 @@ def test_text_that_is_no_share_is_an_error_of_the_project(text):
 
 def test_share_is_the_same_after_it_was_stored():
     add_crossing().hide_viewport = False
-    share = share_of(ContactSettings(), 1, 2)
+    share = share_of(ContactSettings(shape="aabb"), 1, 2)
     assert share_as_text(share_from_text(share_as_text(share))) == share_as_text(share)
 
 

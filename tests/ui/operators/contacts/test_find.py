@@ -23,6 +23,7 @@ from addon.ui.properties.options import BOUNDS_OPTIONS, PART_OPTIONS
 from addon.ui.properties.scene import contact_settings
 from addon.ui.row_order import fill_rows
 from tests.finished import finished
+from tests.scene.mesh_truth import boxes_and_meshes
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
@@ -38,6 +39,22 @@ def test_script_scans_in_one_piece_and_frame_and_selection_are_unchanged(setting
     assert [item.name for item in bpy.context.selected_objects] == ["Far"]
     assert len(settings.rows) == 4
     assert result_store.get(settings.result_id).scan_settings == contact_settings(settings)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize(
+    ("options", "label", "expected"),
+    [
+        ({}, "1 contact of meshes", boxes_and_meshes.OF_MESHES),
+        ({"shape": "aabb"}, "2 contacts of bounds", boxes_and_meshes.OF_BOXES),
+    ],
+)
+def test_button_finds_contacts_of_meshes_unless_another_shape_is_set(settings, options, label, expected):
+    boxes_and_meshes.build()
+    assert bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", **options) == {"FINISHED"}
+    found = {frozenset((row.a, row.b)): row.frame for row in settings.rows if not row.is_near_miss}
+    assert found == pytest.approx(expected, abs=1e-5)
+    assert label in Page(COLLISION_BOUNDS_PT_contacts).labels
 
 
 def test_group_without_objects_is_reported_by_name(settings):

@@ -59,8 +59,7 @@ def test_exporting_loaded_report_in_its_space_gives_same_file(settings, tmp_path
     bpy.context.scene.unit_settings.scale_length = length
     for index, item in enumerate(bpy.data.objects):
         item.rotation_euler = (index / 3, index, 1)
-    settings.shape = "obb"
-    scanned_scene.scan()
+    scanned_scene.scan(shape="obb")
     bpy.ops.collision_bounds.compute_envelope()
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     bpy.ops.collision_bounds.export_json(filepath=str(first), decimals=5, **axes)
