@@ -150,8 +150,13 @@ class SkinPoses:
             watch, step = CutWatch(skin.quads), min(1 + _CHECKED // skin.points.count, _MOST_TIMES)
             for begin in range(0, len(times), step):
                 chunk = slice(begin, begin + step)
-                for time, bones in zip(times[chunk], self._bones_at(skin, times[chunk]), strict=True):
-                    watch.check(float(time), skin.points.vertices(bones))
+                bones = self._bones_at(skin, times[chunk])
+                # Between two times at which the bones are where they were, nothing is cut in another way.
+                differs = np.append((bones[1:] != bones[:-1]).any(axis=(1, 2, 3)), True)
+                differs[1:] |= differs[:-1]
+                differs[0] = True
+                for place in np.flatnonzero(differs).tolist():
+                    watch.check(float(times[begin + place]), skin.points.vertices(bones[place]))
                 yield
             changes = watch.changes(partial(self._corners_at, skin))
             if changes is None:
