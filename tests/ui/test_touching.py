@@ -10,6 +10,7 @@ from addon.scene.errors import SceneError
 from addon.scene.live import contact_state
 from addon.ui.operators import pairs
 from addon.ui.operators.pairs import pairs_now
+from addon.ui.overlay import handlers
 from addon.ui.panels.display import COLLISION_BOUNDS_PT_touching
 from tests.scene.sampling import key
 from tests.ui import scanned_scene
@@ -129,11 +130,28 @@ def test_bounds_without_a_scan_are_red_where_meshes_touch(balls, monkeypatch):
         return pairs.overlay_now(bpy.context)[1].in_contact.tolist()
 
     assert red_at(5) == [False, False] and red_at(12) == [True, True]
-    # Without time for meshes, where their boxes overlap.
-    monkeypatch.setattr(contact_state, "_SECONDS", 0.0)
-    assert red_at(5) == [True, True]
     balls.shape = "aabb"
     assert red_at(5) == [True, True]
+
+
+def test_bounds_are_red_by_boxes_until_all_meshes_are_tested(balls, monkeypatch):
+    for index in range(4):
+        bpy.ops.mesh.primitive_ico_sphere_add(radius=1, location=(1.5 * index, 8 + 1.5 * index, 0))
+    bpy.ops.collision_bounds.clear_results()
+    assert bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE") == {"FINISHED"}
+    monkeypatch.setattr(contact_state, "_SECONDS", 0.0)
+    monkeypatch.setattr(contact_state, "TRIANGLES_AT_ONCE", 1)
+    bpy.context.scene.frame_set(5)  # centers are 1.5 sqrt(2) or sqrt(3) apart, so that boxes alone overlap
+    reds = []
+    while True:
+        live = pairs.overlay_now(bpy.context)[1]
+        reds.append(int(live.in_contact.sum()))
+        if live.is_complete:
+            break
+        waits = handlers._go_on()
+        assert (waits is None) == pairs.overlay_now(bpy.context)[1].is_complete
+    # Four pairs one after the other: red are the objects of those that are left.
+    assert reds[0] in (4, 5, 6) and reds == sorted(reds, reverse=True) and len(reds) == 4 and reds[-1] == 0
 
 
 def test_meshes_that_change_are_followed(balls):

@@ -18,7 +18,7 @@ from ..settings import DrawnShape, FitSettings
 TRIANGLES_AT_ONCE = 1 << 15
 """Triangles of pairs of meshes that are tested at once: about 50 ms, and more for larger meshes."""
 _SECONDS = 0.02
-"""Time after which no more meshes are tested for the color of their bounds."""
+"""Time after which an update tests no more meshes for the color of their bounds."""
 
 
 class OwnedShapes(NamedTuple):
@@ -39,6 +39,7 @@ class LiveShapes(NamedTuple):
         oriented ones where the box of any subject lies along the axes of its object.
     in_contact, selected, visible : (n,) bool
     moved : Whether any subject has another matrix, or other vertices, than at the update before.
+    is_complete : Whether `in_contact` is final: another update tests more of the meshes.
     parts : Convex parts as Compute Bounds has fitted them, of hulls the edges. Subjects with these have no
         box of a part. None where the boxes are tested.
     """
@@ -48,6 +49,7 @@ class LiveShapes(NamedTuple):
     selected: Bools
     visible: Bools
     moved: bool = False
+    is_complete: bool = True
     parts: tuple[OwnedShapes, ...] = ()
 
 
@@ -135,25 +137,44 @@ class ContactTimes:
         return in_contact
 
 
-def overlapping_subjects(owned: OwnedShapes, objects: Ints) -> Bools:
-    """Return which subjects (n,) have a shape that overlaps a shape of another object.
+class OverlapTest:
+    """Test which of n subjects have a shape that overlaps a shape of another object.
 
-    Meshes that are not tested after `_SECONDS` count if the boxes around them overlap.
-
-    owned : Shapes of one kind.
-    objects : (n,) int. Number of the object of each subject: bones and loose parts of one object have the
-        same.
+    Meshes are tested for a limited time at once. Pairs that are left count where their boxes overlap.
     """
-    in_contact = np.zeros(len(objects), dtype=bool)
-    pairs = near_shapes(owned, lambda first, second: objects[first] != objects[second])
-    shapes, begin = owned.shape, perf_counter()
-    costs = costs_of_pairs(shapes, pairs) if isinstance(shapes, Meshes) else np.zeros(len(pairs))
-    for chunk in chunks_by_cost(costs, TRIANGLES_AT_ONCE) if len(pairs) else ():
-        part = pairs[chunk]
-        if perf_counter() - begin < _SECONDS:
-            part = part[overlaps(shapes[part[:, 0]], shapes[part[:, 1]])]
-        in_contact[owned.owners[part]] = True
-    return in_contact
+
+    def __init__(self, owned: OwnedShapes, objects: Ints) -> None:
+        """Find the pairs to test.
+
+        owned : Shapes of one kind.
+        objects : (n,) int. Number of the object of each subject: bones and loose parts of one object have the
+            same.
+        """
+        self._owned, self._found = owned, np.zeros(len(objects), dtype=bool)
+        pairs = near_shapes(owned, lambda first, second: objects[first] != objects[second])
+        shapes = owned.shape
+        costs = costs_of_pairs(shapes, pairs) if isinstance(shapes, Meshes) else np.zeros(len(pairs))
+        chunks = chunks_by_cost(costs, TRIANGLES_AT_ONCE) if len(pairs) else ()
+        self._left = [pairs[chunk] for chunk in reversed(chunks)]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all pairs are tested."""
+        return not self._left
+
+    def go_on(self) -> Bools:
+        """Test pairs for `_SECONDS`, at least some, and return which subjects (n,) count as overlapping."""
+        shapes, owners, end = self._owned.shape, self._owned.owners, perf_counter() + _SECONDS
+        while self._left:
+            pairs = self._left.pop()
+            pairs = pairs[overlaps(shapes[pairs[:, 0]], shapes[pairs[:, 1]])]
+            self._found[owners[pairs]] = True
+            if perf_counter() >= end:
+                break
+        result = self._found.copy()
+        for pairs in self._left:
+            result[owners[pairs]] = True
+        return result
 
 
 def near_shapes(owned: OwnedShapes, includes: Callable[[Ints, Ints], Bools]) -> Ints:

@@ -42,8 +42,8 @@ from .contact_state import (
     FrameSnapshot,
     LiveReading,
     LiveShapes,
+    OverlapTest,
     OwnedShapes,
-    overlapping_subjects,
 )
 from .live_parts import LiveParts
 
@@ -101,6 +101,9 @@ class LiveSubjects:
         self._parts: dict[DrawnShape, list[PartVertices]] = {}
         self._triangles: dict[int, NDArray[np.int32]] = {}
         self._fits: dict[DrawnShape, FitCache] = {}
+        # The test of overlaps without a report, which goes on where nothing has changed, and what it is of.
+        self._tested: object = None
+        self._overlaps: OverlapTest | None = None
         # Parts of the result, and the settings and vertices with which they are right.
         self._result_parts = LiveParts(result)
         self._fitted_with: FitSettings | None = None
@@ -157,9 +160,16 @@ class LiveSubjects:
         }
         times = self._times if use_report else None
         in_contact = None if times is None else times.in_contact_at(playhead(depsgraph.scene))
-        if in_contact is None:
-            in_contact = overlapping_subjects(shapes.get("mesh", shapes[checked]), self._objects)
-        return LiveShapes(shapes, in_contact, self._selected, self._visible, moved, parts)
+        if in_contact is not None:
+            return LiveShapes(shapes, in_contact, self._selected, self._visible, moved, parts=parts)
+        tested = (fit, *names), present.tobytes()
+        if moved or self._tested != tested or self._overlaps is None:
+            self._tested, self._overlaps = (
+                tested,
+                OverlapTest(shapes.get("mesh", shapes[checked]), self._objects),
+            )
+        in_contact, is_complete = self._overlaps.go_on(), self._overlaps.is_complete
+        return LiveShapes(shapes, in_contact, self._selected, self._visible, moved, is_complete, parts)
 
     def _have_parts(self, fit: FitSettings, present: Bools) -> Bools:
         """Return which of the subjects that are present (n,) are as they were at the first update."""

@@ -37,6 +37,8 @@ _attached = ExitStack()
 """Removes all handlers."""
 _FRAME_TOLERANCE = 1e-3
 """A jump lands as close as the single precision of a sub-frame allows, far within this."""
+_POLL_INTERVAL = 0.2
+"""Seconds after which an update that is not complete is tried again, while it has to wait."""
 
 
 @contextmanager
@@ -62,6 +64,8 @@ def attach() -> None:
 
 def detach() -> None:
     _attached.close()
+    if bpy.app.timers.is_registered(_go_on):
+        bpy.app.timers.unregister(_go_on)
     over_time.detach()
     state.clear()
     _colliders.clear()
@@ -229,7 +233,21 @@ def update_overlay(
     if is_new:
         overlays.record_snapshot(scene, depsgraph.view_layer)
     overlays.redraw()
+    if not (live.is_complete or bpy.app.background or bpy.app.timers.is_registered(_go_on)):
+        bpy.app.timers.register(_go_on, first_interval=0.0)
     return live.moved
+
+
+def _go_on() -> float | None:
+    """Update again what is not complete; during playback, each frame does."""
+    if state.is_paused or any(
+        window.screen.is_animation_playing for window in bpy.data.window_managers[0].windows
+    ):
+        return _POLL_INTERVAL
+    refresh(bpy.context)
+    if any(each.live is not None and not each.live.is_complete for each in state.overlays.values()):
+        return 0.0
+    return None
 
 
 def _build_draw_data(
