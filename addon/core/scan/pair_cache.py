@@ -22,7 +22,7 @@ from ..numeric.arrays import Bools, Floats, Ints, Table, dot, is_run_start, larg
 from ..numeric.tolerances import CHAIN_ROUNDING
 from .candidates import Candidates
 from .rounds import LINEAR, PROVEN, SAMPLED, Pieces, span_runs
-from .slow_contacts import closing_times
+from .slow_contacts import frames_until_crossing
 
 _UNSTEADY = 0.05
 """Part of its path by which a pair may deviate from linear motion if its velocity is known."""
@@ -236,14 +236,15 @@ class Descriptions:
         found.uncertainty[found.enter == self._first_time] = 0.0
         if not self._clearance:
             found.uncertainty[:] = np.maximum(
-                found.uncertainty, closing_times(solved, enter, np.abs(dot(impact.velocity, impact.normal)))
+                found.uncertainty,
+                frames_until_crossing(solved, enter, np.abs(dot(impact.velocity, impact.normal))),
             )
         found.point[:], found.normal[:], found.velocity[:] = impact.point, impact.normal, velocity
 
     def closing_at_start(self) -> tuple[Ints, Floats]:
         """Find the pieces (r,) that touch from the first time on, as far as rounding decides.
 
-        Also returns the frames (r,) until they touch for certain: see `closing_times`.
+        Also returns the frames (r,) until they touch for certain: see `frames_until_crossing`.
         """
         nothing = np.empty(0, dtype=np.int64), np.empty(0)
         if self._clearance or not len(self.spans.keys):
@@ -257,7 +258,7 @@ class Descriptions:
             return nothing
         path = longest_paths(meshes[0], meshes[1]) + longest_paths(meshes[2], meshes[3])
         rows, path = rows[path > 0], path[path > 0]
-        return rows, closing_times(solved.take(rows), np.zeros(len(rows)), path)
+        return rows, frames_until_crossing(solved.take(rows), np.zeros(len(rows)), path)
 
     def describe_least(self, rows: Ints, found: ContactSpans) -> None:
         """Describe the least separations of contacts (m,) in pieces (m,) of these rows, in `found` (m,)."""

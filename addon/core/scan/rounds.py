@@ -158,6 +158,9 @@ class ContactLeast:
         nothing = np.empty(0, dtype=np.int64), np.empty(0), np.empty(0)
         self._pieces: tuple[Any, ...] = nothing
         self._new: tuple[Any, ...] = nothing
+        # Pieces without contact of pairs that may touch in open ones, and which pairs touch.
+        self._postponed: list[Pieces] = []
+        self._touches = np.zeros(len(pair_of), dtype=bool)
 
     def known(self, solved: Pieces, at_most: Floats, cutoff: Floats) -> tuple[Floats, Ints]:
         """Least separations (m,) so far of the pairs of a round, and of the contacts of those that touch.
@@ -219,6 +222,29 @@ class ContactLeast:
         numbers, cutoff[touching] = self._contacts(*self._runs(solved, touching))
         keys[touching] = len(self._of_pair) + numbers
         return cutoff, keys
+
+    def postpone(self, solved: Pieces, closed: Ints, cutoff: Floats) -> None:
+        """Keep the closed rows (r,) of a round whose gaps matter only if open ones turn out not to touch.
+
+        cutoff : (m,) of pairs without contact, separations at or above this do not matter
+        """
+        pair, is_open = self._pair_of[solved.rows], np.ones(len(solved.rows), dtype=bool)
+        is_open[closed] = False
+        self._touches[pair[solved.is_touching & ~is_open]] = True
+        may_touch = np.zeros(len(self._touches), dtype=bool)
+        may_touch[pair[solved.is_touching & is_open]] = True
+        is_kept = may_touch[pair[closed]] & (solved.contacts.low < cutoff)[closed]
+        if is_kept.any():
+            self._postponed.append(solved.take(closed[is_kept]))
+
+    def postponed(self) -> Pieces | None:
+        """Return the pieces that were kept, once, of pairs that do not touch; None for none."""
+        pieces, self._postponed = self._postponed, []
+        if not pieces:
+            return None
+        kept = Pieces.concatenate(pieces)
+        kept = kept.take(~self._touches[self._pair_of[kept.rows]])
+        return kept if len(kept.rows) else None
 
     def _contacts(self, run: Ints, time: Floats) -> tuple[Ints, Floats]:
         """Numbers (t,) of the contacts that pieces of runs (t,) at times (t,) are part of.

@@ -20,7 +20,7 @@ _NEGLIGIBLE, _HALVINGS = 1e-8, 27
 """Frames within which a gap may close unnoticed, and halvings of a frame to less than that."""
 
 
-def closing_times(solved: Pieces, enter: Floats, speed: Floats) -> Floats:
+def frames_until_crossing(solved: Pieces, enter: Floats, speed: Floats) -> Floats:
     """Estimate the frames (m,) from contacts of pairs (m,) without a clearance to a certain crossing.
 
     0 where they are negligible, where motion deviates by more than rounding, which the uncertainty includes,

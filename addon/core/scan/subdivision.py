@@ -236,6 +236,7 @@ class Subdivision:
         """
         contacts, a, b = solved.contacts, solved.motion.a_start, solved.motion.b_start
         if len(rows) and INTERVALS[type(a), type(b)].least:
+            self._least.postpone(solved, rows, cutoff)
             cutoffs, keys = self._least.to_search(solved, cutoff)
             # Rows of one key rule out each other.
             order = rows[np.argsort(keys[rows], kind="stable")]
@@ -319,7 +320,7 @@ class Subdivision:
         solved = solved.take(is_open)
         begin, end, pair = solved.begin, solved.end, solved.rows
         if not len(pair):
-            return None
+            return self._least.postponed()
         positions = split_positions(solved.contacts, solved.uncertainty, solved.is_timed)
         cuts = begin[:, None] + (end - begin)[:, None] * positions
         jumps = next_jumps(self._motion, self._movers[:, pair], begin, end)
