@@ -85,6 +85,7 @@ RUN_BY = {
     ("docs/format.md", "{"): "tests/scene/test_format_page.py",
     ("docs/pipelines.md", ""): "tests/batch/test_pipelines_page.py",
     ("docs/python.md", "import bpy"): "tests/package/test_api.py",
+    ("docs/python.md", "import numpy"): "tests/scripts/test_documentation_is_run.py",
     ("docs/engines.md", "bpy.ops"): "tests/package/how_to/test_engines_page.py",
     ("docs/engines.md", "settings = bpy"): "tests/package/how_to/test_engines_page.py",
     ("docs/engines.md", "hero ="): "tests/package/how_to/test_engines_page.py",

@@ -31,6 +31,7 @@ from .broad_phase.overlapping_pairs import overlapping_pairs, overlapping_pairs_
 from .compound.convex_parts import convex_parts
 from .distance.dispatch import minimum_translation, overlaps, separation, witness_points
 from .distance.mesh_mesh import MeshSeparation, mesh_separation, meshes_overlap
+from .distance.meshes import overlap_depth
 from .distance.overlap_kinds import Overlap
 from .distance.separating_axis import WitnessPoints
 from .envelope.envelopes import Envelopes, envelopes_over
@@ -123,6 +124,7 @@ __all__ = [
     "meshes_overlap",
     "minimum_translation",
     "obb_from_points",
+    "overlap_depth",
     "overlap_span",
     "overlapping_pairs",
     "overlapping_pairs_between",

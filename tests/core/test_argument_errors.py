@@ -245,6 +245,12 @@ ROWS: dict[str, Row] = {
     },
     "mesh_separation": Row(core.mesh_separation, valid(a=MESH, b=MESH, matrix_a=None, matrix_b=MATRIX)),
     "meshes_overlap": Row(core.meshes_overlap, valid(a=MESH, b=MESH, matrix_a=None, matrix_b=MATRIX)),
+    "overlap_depth": Row(
+        core.overlap_depth,
+        valid(a=SHAPES["Meshes"], b=core.Meshes([MESH], MATRIX[None])),
+        {"a": ["shapes"], "b": ["shapes"]},
+        may_be_nan=True,
+    ),
     **{
         function.__name__: motion_row(function)
         for function in (core.time_of_impact, core.first_impact, core.closest_time)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import re
 import subprocess
 import tomllib
@@ -142,3 +144,21 @@ def test_example_of_the_readme_gives_the_smallest_sphere_and_the_time():
     assert (names["ball"].center.tolist(), float(names["ball"].radius)) == ([1.0, 0.0, 0.0], 1.0)
     assert "center (1, 0, 0), radius 1" in block.text and "# 0.3:" in block.text
     assert float(names["t"]) == pytest.approx(0.3, abs=1e-15)
+
+
+def test_examples_of_meshes_give_the_times_and_depths_of_cubes_and_walls(capsys):
+    names = {}
+    for block in blocks("docs/python.md"):
+        if block.start == "import numpy as np":
+            exec(block.text, names)
+    # Sides meet at a distance of 4 along x, of 16 and 8 that the first two cubes move.
+    approx = functools.partial(pytest.approx, abs=1e-12, nan_ok=True)
+    assert names["impact"].time.tolist() == approx([0.25, 0.5, math.nan])
+    assert names["enter"].tolist() == approx([0.25, 0.5, math.nan])
+    assert names["leave"].tolist() == approx([0.75, 1.0, math.nan])
+    # The foremost sides are at x = 2.2, of the wall's 3; that of the third is 10 above it, at y = 19.
+    assert names["depth"].tolist() == approx([0.8, 0.8, -10.0])
+    assert names["witness"].normal[2].tolist() == [0, -1, 0]
+    # The cube is at 16 - t, and touches what is within 2 of its middle. Corners reach the middle of a wall.
+    lines = [[float(text) for text in line.split()] for line in capsys.readouterr().out.splitlines()]
+    assert lines == [pytest.approx(line, abs=2e-3) for line in ([6, 10, 1], [22, 26, 1])]

@@ -46,7 +46,7 @@ def separation(a: Solid, b: Solid) -> Floats:
 
     Parameters
     ----------
-    a, b : Shape, SphereTree or TriangleMesh
+    a, b : Shape, SphereTree, TriangleMesh or Meshes
         Batches broadcast.
 
     Returns
@@ -54,7 +54,7 @@ def separation(a: Solid, b: Solid) -> Floats:
     separation : (...) float64
         In the unit of the shapes; <= 0 where they overlap. For a sphere tree the minimum over its leaves,
         for a mesh over its triangles. Infinite for a sphere with its center behind a one-sided triangle.
-        Of two `Meshes` that overlap, it is no depth: see `distance.meshes`.
+        Of two `Meshes` that overlap, it is no depth: see `overlap_depth`.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def overlaps(a: Solid, b: Solid) -> Bools:
 
     Parameters
     ----------
-    a, b : Shape, SphereTree or TriangleMesh
+    a, b : Shape, SphereTree, TriangleMesh or Meshes
         Batches broadcast.
 
     Returns
@@ -131,7 +131,7 @@ def witness_points(a: Solid, b: Solid) -> WitnessPoints:
 
     Parameters
     ----------
-    a, b : Shape, SphereTree or TriangleMesh
+    a, b : Shape, SphereTree, TriangleMesh or Meshes
         Batches broadcast.
 
     Returns

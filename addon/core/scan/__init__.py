@@ -9,6 +9,7 @@ In reading order:
 | `candidates` | pairs that are tested, and near ones: by boxes over long intervals, short ones, and spheres |
 | `subdivision` | rounds of solving near pairs, split where linear motion does not decide |
 | `rounds` | pairs of one round, what linear motion decides of them, least separations, spans of time |
+| `slow_contacts` | contacts of meshes that begin so slowly that rounding shifts their times |
 | `pair_cache` | what is known of each pair so far, and descriptions of contacts from solved pieces |
 | `report` | contacts and near misses, and the report of a scan |
 | `sections` | joins the records of the sections of a long scan, and makes them plain data |

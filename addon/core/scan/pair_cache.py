@@ -14,14 +14,15 @@ import numpy as np
 from ..distance.dispatch import witness_points
 from ..distance.overlap_kinds import overlap_kinds
 from ..interval.pair_motion import PairMotion
-from ..mesh.meshes import Meshes
+from ..mesh.meshes import Meshes, longest_paths
 from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
 from ..motion.steps import next_jumps
-from ..numeric.arrays import Bools, Floats, Ints, Table, is_run_start, largest_component, length
+from ..numeric.arrays import Bools, Floats, Ints, Table, dot, is_run_start, largest_component, length
 from ..numeric.tolerances import CHAIN_ROUNDING
 from .candidates import Candidates
 from .rounds import LINEAR, PROVEN, SAMPLED, Pieces, span_runs
+from .slow_contacts import frames_until_crossing
 
 _UNSTEADY = 0.05
 """Part of its path by which a pair may deviate from linear motion if its velocity is known."""
@@ -233,7 +234,31 @@ class Descriptions:
             )
         # The first sample itself is exact.
         found.uncertainty[found.enter == self._first_time] = 0.0
+        if not self._clearance:
+            found.uncertainty[:] = np.maximum(
+                found.uncertainty,
+                frames_until_crossing(solved, enter, np.abs(dot(impact.velocity, impact.normal))),
+            )
         found.point[:], found.normal[:], found.velocity[:] = impact.point, impact.normal, velocity
+
+    def closing_at_start(self) -> tuple[Ints, Floats]:
+        """Find the pieces (r,) that touch from the first time on, as far as rounding decides.
+
+        Also returns the frames (r,) until they touch for certain: see `frames_until_crossing`.
+        """
+        nothing = np.empty(0, dtype=np.int64), np.empty(0)
+        if self._clearance or not len(self.spans.keys):
+            return nothing
+        solved, contacts = self.pieces, self.pieces.contacts
+        is_first = (solved.begin == self._first_time) & (solved.begin < solved.end)
+        is_doubtful = ~(contacts.high + solved.deviation <= 0)
+        rows = np.flatnonzero(is_first & (contacts.enter == 0) & is_doubtful)
+        meshes = [each for each in solved.motion.take(rows) if isinstance(each, Meshes)]
+        if len(rows) == 0 or len(meshes) < 4:
+            return nothing
+        path = longest_paths(meshes[0], meshes[1]) + longest_paths(meshes[2], meshes[3])
+        rows, path = rows[path > 0], path[path > 0]
+        return rows, frames_until_crossing(solved.take(rows), np.zeros(len(rows)), path)
 
     def describe_least(self, rows: Ints, found: ContactSpans) -> None:
         """Describe the least separations of contacts (m,) in pieces (m,) of these rows, in `found` (m,)."""
@@ -373,6 +398,8 @@ class PairCache:
             found.describe(first[chunk] - count, described)
             joined.assign(chunk, described)
         yield 0.7
+        rows, closing = found.closing_at_start()
+        np.maximum.at(joined.uncertainty, run[count + rows], closing)
         rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
         if len(rows):
             described = joined.take(rows)

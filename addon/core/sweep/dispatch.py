@@ -1,9 +1,10 @@
 """Continuous collision queries of two moving shapes: time of impact, overlap span and closest time.
 
 Time is 0 at the first sample and 1 at the second. Centers, radii, faces and half extents change linearly,
-rotations at a constant rate along the shorter arc. Triangles and meshes are at rest. Touching counts as
-overlap. No overlap is NaN, never an error and never 1. Float32 input is widened first. The shapes may be
-given in either order; a table finds the method for a pair.
+rotations at a constant rate along the shorter arc. Corners of `Meshes` move in straight lines, also where
+their matrices turn. Triangles and a `TriangleMesh` are at rest. Touching counts as overlap. No overlap is
+NaN, never an error and never 1. Float32 input is widened first. The shapes may be given in either order; a
+table finds the method for a pair.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def time_of_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -
 
     Parameters
     ----------
-    a_start, a_end, b_start, b_end : shapes, trees or meshes, batches that broadcast
+    a_start, a_end, b_start, b_end : shapes, trees, meshes or `Meshes`, batches that broadcast
         Both shapes at times 0 and 1, in one space and unit.
 
     Returns
@@ -64,7 +65,7 @@ def first_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> 
 
     Parameters
     ----------
-    a_start, a_end, b_start, b_end : shapes, trees or meshes, batches that broadcast
+    a_start, a_end, b_start, b_end : shapes, trees, meshes or `Meshes`, batches that broadcast
         Both shapes at times 0 and 1, in one space and unit.
 
     Returns
@@ -96,17 +97,19 @@ def overlap_span(
 
     Spheres and axis-aligned boxes, and spheres and triangles, are within a clearance during one span of time
     or never. Others may part in between: a sphere may leave one triangle of a mesh before it reaches another,
-    and shapes that rotate may touch several times.
+    and shapes that rotate, and `Meshes`, may touch several times. `scan_contacts` finds the intervals of
+    these.
 
-    Exact up to float64 rounding; for oriented boxes and capsules that rotate, `enter` is never late and
-    `leave` never early, as for `first_impact`. `enter` is 0 if and only if the shapes are within the
-    clearance at the start, and `leave` is 1 if and only if they are at the end, so that spans of adjacent
-    intervals join without a seam. Of oriented boxes and capsules, that includes what is within the clearance
-    up to float64 rounding of their path.
+    Exact up to float64 rounding; `Meshes` are within a clearance too where one is inside the other. For
+    oriented boxes and capsules that rotate, `enter` is never late and `leave` never early, as for
+    `first_impact`. `enter` is 0 if and only if the shapes are within the clearance at the start, and `leave`
+    is 1 if and only if they are at the end, so that spans of adjacent intervals join without a seam. Of
+    oriented boxes and capsules, that includes what is within the clearance up to float64 rounding of their
+    path.
 
     Parameters
     ----------
-    a_start, a_end, b_start, b_end : shapes or meshes, batches that broadcast
+    a_start, a_end, b_start, b_end : shapes, meshes or `Meshes`, batches that broadcast
         Both shapes at times 0 and 1, in one space and unit.
     clearance : float
         Euclidean distance >= 0: around a box it has rounded corners.

@@ -42,8 +42,9 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
 
     Centers, corners, radii, half extents and half lengths change linearly. Oriented boxes rotate about one
     axis at a constant rate along the shorter arc; for half a turn the axis is chosen by a fixed rule. The
-    axes of capsules and cylinders turn in the same way. A mesh is at rest, and returned as it is. Exact up to
-    float64 rounding; equal to the samples at times 0 and 1.
+    axes of capsules and cylinders turn in the same way. Corners of `Meshes` move in straight lines. A
+    `TriangleMesh` is at rest, and returned as it is. Exact up to float64 rounding; equal to the samples at
+    times 0 and 1.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from addon.core import at, overlap_span, overlaps
 from addon.core.mesh.meshes import Meshes, moving_nodes
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.numeric.arrays import transform_points
@@ -226,3 +227,63 @@ def test_corner_that_moves_against_the_others_touches_at_its_time():
     gate = np.array([[[-1.7, 0.01, 0.01], [-1.7, -0.01, 0.01], [-1.7, 0, -0.01]]])
     found = first_impact(moving(start, end), moving(gate, gate))
     assert found.time == pytest.approx(1.7 / 1.75, abs=1e-12)
+
+
+# --- spans of overlap --------------------------------------------------------------------------------------
+
+
+def placed(half: float, *offset: float) -> Meshes:
+    """Cube with this half size at a place."""
+    pose = np.diag([half, half, half, 1.0])
+    pose[:3, 3] = offset
+    return Meshes(CUBE, pose)
+
+
+CUBE = TriangleMesh(triangles_from_corners(meshes.cube()))
+STILL = placed(1, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "clearance", "span"),
+    [
+        # Sides of half sizes 1 and 1/2 meet at a distance of 3/2 along x.
+        ((4, 0, 0), (-4, 0, 0), 0.0, (2.5 / 8, 5.5 / 8)),
+        ((4, 0, 0), (-4, 0, 0), 0.5, (2 / 8, 6 / 8)),
+        ((4, 1.8, 0), (-4, 1.8, 0), 0.0, (np.nan, np.nan)),
+        # Edges are 0.3 apart across, and 0.4 along at a distance of 0.5.
+        ((4, 1.8, 0), (-4, 1.8, 0), 0.5, (2.1 / 8, 5.9 / 8)),
+        # From inside to outside, and back.
+        ((0, 0, 0), (8, 0, 0), 0.0, (0.0, 1.5 / 8)),
+        ((8, 0, 0), (0, 0, 0), 0.0, (6.5 / 8, 1.0)),
+        ((0.1, 0, 0), (0, 0.1, 0), 0.0, (0.0, 1.0)),
+    ],
+)
+def test_span_of_cubes_lasts_from_the_first_to_the_last_touch(start, end, clearance, span):
+    moving = placed(0.5, *start), placed(0.5, *end)
+    np.testing.assert_allclose(overlap_span(STILL, STILL, *moving, clearance), span, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(overlap_span(*moving, STILL, STILL, clearance), span, rtol=0, atol=1e-12)
+    back = overlap_span(STILL, STILL, *moving[::-1], clearance)
+    np.testing.assert_allclose(back, 1 - np.array(span)[::-1], rtol=0, atol=1e-12)
+
+
+def test_spans_of_a_batch_are_those_of_its_pairs_and_hold_all_sampled_overlaps():
+    a, b = (TriangleMesh(triangles_from_corners(meshes.torus(*size))) for size in ((8, 5), (7, 4)))
+    poses = [meshes.random_poses(6, 4.0, seed) for seed in (4, 7, 2, 3)]
+    motion = [Meshes(mesh, pose) for mesh, pose in zip((a, a, b, b), poses, strict=True)]
+    enter, leave = overlap_span(*motion)
+    assert np.isnan(enter).any() and (leave > enter).any()
+    alone = [overlap_span(*(each[k] for each in motion)) for k in range(6)]
+    np.testing.assert_array_equal(np.transpose(alone), [enter, leave])
+    for time in np.linspace(0, 1, times(41, 21, full=201)):
+        found = overlaps(at(*motion[:2], time), at(*motion[2:], time))
+        assert (~found | ((enter <= time) & (time <= leave))).all()
+
+
+def test_meshes_may_part_within_the_span():
+    # The corners of one that turns inside out move in straight lines through its middle.
+    inside_out = Meshes(CUBE, -np.diag([1.0, 1, 1, -1]))
+    still = placed(0.5, 1.25, 0, 0)
+    assert [float(time) for time in overlap_span(STILL, inside_out, still, still)] == [0, 1]
+    half = at(STILL, inside_out, [0.12, 0.13, 0.87, 0.88])
+    # The half size |1 - 2 t| is 0.75 at 1/8 and 7/8.
+    assert overlaps(half, still).tolist() == [True, False, False, True]

@@ -501,6 +501,19 @@ def test_mesh_that_jumps_over_another_does_not_touch_it(is_known):
     assert contact.is_proven == is_known
 
 
+def test_gap_of_a_mesh_that_jumps_over_another_is_the_least_of_all_sides():
+    # The sides are 0.7 apart between the first jump and the second one. Linear motion between other jumps, of
+    # which an interval has two, goes through the other mesh.
+    keys = [(0, 4), (2.5, 4), (2.5, -2.7), (5.2, -2.7), (5.2, -4), (5.6, -4), (5.6, 4), (9, 4)]
+    mesh = Sliding(keys)
+    sampler = PosedMeshes(lambda t: (STILL, mesh.at(t)), (CUBE, CUBE), (Resting(), mesh))
+    report = finished(scan_contacts(Certain(sampler), range(10)))
+    assert not report.contacts
+    (clearance,) = report.clearances
+    assert clearance.gap == pytest.approx(0.7, abs=1e-12)
+    assert 2.5 <= clearance.frame <= 5.2
+
+
 @pytest.mark.parametrize("is_known", [True, False])
 def test_mesh_that_jumps_into_another_touches_it_from_the_jump_on(is_known):
     mesh = Sliding([(0, 5), (4.3, 5), (4.3, 0.2), (9, 0.2)])
