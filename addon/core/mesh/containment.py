@@ -23,7 +23,7 @@ _NEXT = [1, 2, 0]
 _RAYS, _BOXES = 64, 1 << 13
 """Rays and boxes that are compared, about, to choose the axis of rays."""
 _CROSSINGS_AT_ONCE = 1 << 13
-"""Rays and triangles that are solved at once: more take longer, because of the memory."""
+"""Rays and triangles that are solved at once: larger batches take longer, because of the memory."""
 _FEWER = 4
 """Factor by which rays along another axis cross fewer boxes."""
 

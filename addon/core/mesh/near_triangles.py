@@ -21,7 +21,7 @@ from .mesh_bvh import MeshBvh
 _FEW_CLUSTERS = 64
 """Clusters of triangles up to which all are compared with a point."""
 _POINTS_AT_ONCE = 1 << 10
-"""Points whose nearest triangles are searched for at once: more take longer, because of the memory."""
+"""Points whose nearest triangles are searched for at once: of more, the arrays do not fit the cache."""
 _MORE, _MORE_ASIDE = 1e-9, 1e-6
 """Parts of distances that are added to bounds of them, for rounding, and taken from those on a plane."""
 

@@ -159,7 +159,7 @@ class OverlapTest:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all pairs are tested."""
+        """Return whether all pairs are tested."""
         return not self._left
 
     def go_on(self) -> Bools:
