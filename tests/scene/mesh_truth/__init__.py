@@ -1,1 +1,1 @@
-"""First contacts of random pairs of meshes, found without code of the product, to compare its scans with."""
+"""Contacts of random pairs of meshes, found without code of the product, to compare its scans with."""

@@ -13,6 +13,7 @@ from tests.scene.building import open_empty_file
 from tests.scene.mesh_truth.building import FRAMES, Pair
 from tests.scene.mesh_truth.evaluation import Sampler, Truth, first_touch
 from tests.scene.mesh_truth.families import FAMILIES
+from tests.scene.mesh_truth.whole import WholeAnswer, WholeTruth
 from tests.scene.sampling import scan_scene
 
 SHAPES = ("aabb", "sphere", "obb", "spheres", "capsule", "compound")
@@ -46,28 +47,51 @@ def build(family: str, seed: int) -> Pair:
     return pair
 
 
-def find_truth(pair: Pair) -> Truth:
+def find_truth(pair: Pair, sampler: Sampler) -> Truth:
     """Find the first touch in the scene that is open."""
-    corners = Sampler(("A", "B")).at(FRAMES[0]).corners
-    size = min(float(np.linalg.norm(np.ptp(each.reshape(-1, 3), axis=0))) / 2 for each in corners)
-    truth = replace(first_touch(("A", "B"), FRAMES, pair.per_frame), size=size)
+    size = sampler.at(FRAMES[0]).size() / 2
+    truth = replace(first_touch(sampler, FRAMES, pair.per_frame), size=size)
     bpy.context.scene.frame_set(1)
     return truth
 
 
-def ask(shape: str) -> Answer:
-    """Scan the scene that is open with one shape."""
-    document = scan_scene(shape=shape).document()
+def find_whole_truth(pair: Pair, sampler: Sampler) -> WholeTruth:
+    """Sample the scene that is open throughout."""
+    truth = WholeTruth(sampler, pair.per_frame)
+    bpy.context.scene.frame_set(1)
+    return truth
 
-    def of_pair(name: str) -> list[dict[str, Any]]:
-        return [each for each in document[name] if {each["a"][0], each["b"][0]} == {"A", "B"}]
 
-    contacts = of_pair("contacts")
+def scan(shape: str) -> dict[str, Any]:
+    """Scan the scene that is open with one shape; returns the document."""
+    return scan_scene(shape=shape).document()
+
+
+def _of_pair(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [each for each in document[name] if {each["a"][0], each["b"][0]} == {"A", "B"}]
+
+
+def first_answer(document: dict[str, Any]) -> Answer:
+    """Return the answer of a document about the first touch."""
+    contacts = _of_pair(document, "contacts")
     if not contacts:
-        return Answer(False, gap=min((each["gap"] for each in of_pair("clearances")), default=None))
+        return Answer(False, gap=whole_answer(document).gap)
     contact = min(contacts, key=lambda each: each["first"]["frame"])
     first = contact["first"]
     return Answer(True, first["frame"], first["uncertainty"], motion=contact["motion"])
+
+
+def whole_answer(document: dict[str, Any]) -> WholeAnswer:
+    """Return the whole answer of a document, of all objects of the two bodies."""
+    contacts = _of_pair(document, "contacts")
+    spans = [
+        (each["start"], each["end"], each["uncertainty"])
+        for contact in contacts
+        for each in contact["intervals"]
+    ]
+    depths = [contact["deepest"]["depth"] for contact in contacts]
+    gap = min((each["gap"] for each in _of_pair(document, "clearances")), default=None)
+    return WholeAnswer(spans, max((each for each in depths if each is not None), default=None), gap)
 
 
 def wrong(answer: Answer, truth: Truth, pair: Pair) -> str:

@@ -19,7 +19,7 @@ Array = np.ndarray
 
 SHORTEST = 2.0**-15
 """Frames below which an interval is not divided."""
-_CURVED = 1.4
+CURVED = 1.4
 """Factor by which a path can be longer than its chord, between samples that are dense enough."""
 _JUMP = 0.02
 """Part of the size that moves within the shortest interval only where motion jumps."""
@@ -91,20 +91,18 @@ class Sample:
     def has_one_inside(self) -> bool:
         """Return whether a component of one body is inside of the closed components of the other."""
         both = [
-            (corners, _components(indices))
+            (corners, indices, components(indices))
             for corners, indices in zip(self.corners, self.indices, strict=True)
         ]
-        for (corners, parts), (around, shells) in (both, both[::-1]):
-            closed = np.concatenate(
-                [part for part in shells if _is_closed(part, self, around)] or [[]]
-            ).astype(int)
+        for (corners, _, parts), (around, indices, shells) in (both, both[::-1]):
+            closed = np.concatenate([part for part in shells if is_closed(indices[part])] or [[]]).astype(int)
             for part in parts:
                 if len(closed) and abs(winding_number(corners[part[0], 0], around[closed])) > 0.5:
                     return True
         return False
 
 
-def _components(indices: Array) -> list[Array]:
+def components(indices: Array) -> list[Array]:
     """Rows of triangles that share vertices."""
     label = np.arange(indices.max() + 1)
     while True:
@@ -119,16 +117,18 @@ def _components(indices: Array) -> list[Array]:
     return [np.flatnonzero(owner == each) for each in np.unique(owner)]
 
 
-def _is_closed(part: Array, sample: Sample, corners: Array) -> bool:
-    """Return whether each edge belongs to an even number of triangles of a component."""
-    indices = next(i for c, i in zip(sample.corners, sample.indices, strict=True) if c is corners)[part]
+def is_closed(indices: Array) -> bool:
+    """Return whether each edge belongs to an even number of triangles (n, 3)."""
     edges = np.sort(np.concatenate([indices[:, [0, 1]], indices[:, [1, 2]], indices[:, [2, 0]]]), axis=1)
     _, counts = np.unique(edges, axis=0, return_counts=True)
     return bool((counts % 2 == 0).all())
 
 
 class Sampler:
-    """Evaluates the active scene at any time, and keeps what was evaluated."""
+    """Evaluates the active scene at any time, and keeps what was evaluated.
+
+    names : what the names of the objects of both bodies begin with
+    """
 
     def __init__(self, names: tuple[str, str]) -> None:
         self._names = names
@@ -183,7 +183,7 @@ def _evaluated_meshes() -> Iterator[tuple[str, Array, Array]]:
             yield owner, flat.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3], rows.reshape(-1, 3)
 
 
-def first_touch(names: tuple[str, str], frames: tuple[float, float], per_frame: int) -> Truth:
+def first_touch(sampler: Sampler, frames: tuple[float, float], per_frame: int) -> Truth:
     """Find the first touch of two bodies.
 
     An interval between two samples is skipped if no body can close the gap in it: if the gaps at both ends
@@ -191,30 +191,29 @@ def first_touch(names: tuple[str, str], frames: tuple[float, float], per_frame: 
 
     Parameters
     ----------
-    names : (str, str)
-        What the names of their objects begin with.
+    sampler : Sampler
+        Evaluates the scene.
     frames : (float, float)
         First and last time.
     per_frame : int
         Samples of a frame to begin with: so many that no vertex goes out and back between two, and that its
         path is at most 1.4 times as long as the chord. Keys have samples, too, because motion turns there.
     """
-    sampler = Sampler(names)
     start, end = frames
     first = sampler.at(start)
     if first.gap == 0 or first.has_one_inside():
         return Truth((start, start), samples=1)
     grazes: list[tuple[float, float]] = []
-    times = _sample_times(start, end, per_frame)
+    times = sample_times(start, end, per_frame)
     intervals = list(pairwise(times))[::-1]
     least = first.gap
     while intervals:
         before, after = (sampler.at(time) for time in intervals.pop())
-        travel = _travel(before, after)
-        if before.least_gap + after.least_gap > _CURVED * travel:
+        travel = travel_between(before, after)
+        if before.least_gap + after.least_gap > CURVED * travel:
             continue
         least = min(least, after.gap)
-        if before.gap > 0 and after.gap > 0 and before.gap + after.gap > _CURVED * travel:
+        if before.gap > 0 and after.gap > 0 and before.gap + after.gap > CURVED * travel:
             continue
         if after.time - before.time > SHORTEST:
             middle = 0.5 * (before.time + after.time)
@@ -228,7 +227,7 @@ def first_touch(names: tuple[str, str], frames: tuple[float, float], per_frame: 
     return Truth(None, grazes, least, len(sampler))
 
 
-def _sample_times(start: float, end: float, per_frame: int) -> list[float]:
+def sample_times(start: float, end: float, per_frame: int) -> list[float]:
     """Even times, and those of all keys, as single precision has them."""
     keys = [
         float(point.co[0])
@@ -241,7 +240,7 @@ def _sample_times(start: float, end: float, per_frame: int) -> list[float]:
     return np.union1d(even, keys).tolist()
 
 
-def _travel(before: Sample, after: Sample) -> float:
+def travel_between(before: Sample, after: Sample) -> float:
     """Sum of the longest ways of corners of both bodies; infinite if triangles change."""
     total = 0.0
     for start, end, old, new in zip(

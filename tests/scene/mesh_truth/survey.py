@@ -10,13 +10,27 @@ import json
 import time
 import traceback
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
 import bpy
 
-from tests.scene.mesh_truth.comparison import SHAPES, Answer, ask, build, find_truth, wrong, wrong_bounds
-from tests.scene.mesh_truth.evaluation import TooManySamplesError
+from tests.scene.mesh_truth.building import Pair
+from tests.scene.mesh_truth.comparison import (
+    SHAPES,
+    Answer,
+    build,
+    find_truth,
+    find_whole_truth,
+    first_answer,
+    scan,
+    whole_answer,
+    wrong,
+    wrong_bounds,
+)
+from tests.scene.mesh_truth.evaluation import Sampler, TooManySamplesError
 from tests.scene.mesh_truth.families import FAMILIES
+from tests.scene.mesh_truth.whole import WholeAnswer, wrong_wholes
 
 WIDE = 0.01
 """Uncertainty in frames above which an answer is counted as wide."""
@@ -24,10 +38,10 @@ WIDE = 0.01
 
 def compare(family: str, seed: int, shapes: tuple[str, ...], truth_only: bool) -> dict[str, object]:
     """Compare the answers of scans with some shapes about one scene; returns a record."""
-    pair = build(family, seed)
+    pair, sampler = build(family, seed), Sampler(("A", "B"))
     begin = time.process_time()
     try:
-        truth = find_truth(pair)
+        truth = find_truth(pair, sampler)
     except TooManySamplesError:
         return {"family": family, "seed": seed, "skipped": "too many samples"}
     middle = time.process_time()
@@ -45,7 +59,11 @@ def compare(family: str, seed: int, shapes: tuple[str, ...], truth_only: bool) -
     for shape in shapes:
         begin = time.process_time()
         try:
-            answers[shape] = ask(shape)
+            document = scan(shape)
+            answers[shape] = first_answer(document)
+            if shape == "mesh":
+                whole = whole_answer(document)
+                record |= {"whole answer": asdict(whole), "whole": _wrong_wholes(whole, pair, sampler)}
         except Exception as error:  # a crash is one of the findings
             errors[shape] = repr(error) + traceback.format_exc()[-400:]
         record.setdefault("scans", {})[shape] = round(time.process_time() - begin, 2)  # type: ignore[attr-defined]
@@ -56,6 +74,13 @@ def compare(family: str, seed: int, shapes: tuple[str, ...], truth_only: bool) -
     record |= {"answers": answers, "wrong": {k: v for k, v in found.items() if v}, "errors": errors}
     is_wide = "mesh" in answers and answers["mesh"].uncertainty > WIDE
     return record | {"wide": ["mesh"] * is_wide}
+
+
+def _wrong_wholes(answer: WholeAnswer, pair: Pair, sampler: Sampler) -> list[str]:
+    try:
+        return wrong_wholes(answer, find_whole_truth(pair, sampler), pair)
+    except TooManySamplesError:
+        return []
 
 
 def main() -> None:
@@ -81,9 +106,9 @@ def main() -> None:
             answers: dict[str, Answer] = record.get("answers", {})  # type: ignore[assignment]
             if "mesh" in answers:
                 total[answers["mesh"].motion or "apart"] += 1
-            for name in ("errors", "wide"):
+            for name in ("errors", "wide", "whole"):
                 total[name] += len(record.get(name, ()))  # type: ignore[arg-type]
-            if record.get("wrong") or record.get("errors") or "skipped" in record:
+            if any(record.get(name) for name in ("wrong", "errors", "whole")) or "skipped" in record:
                 print("   ", json.dumps(record), flush=True)
             if options.o:
                 with options.o.open("a") as out:
