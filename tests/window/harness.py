@@ -96,7 +96,7 @@ class Recording:
         left = x + regions["TOOLS"][2]
         # The navigation gizmo is left of the sidebar, the Adjust Last Operation panel at the bottom left.
         right = x + width - 2 * max(regions["UI"][2], 100)
-        lower, upper = y + 3 * tall // 10, y + tall - tall // 10
+        lower, upper = y + tall // 5, y + tall - tall // 10
         return self.screenshot(name)[height - upper : height - lower, left:right]
 
     def square_around(self, name: str, position: tuple[float, float], distance: int) -> Pixels:

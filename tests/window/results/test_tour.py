@@ -77,7 +77,9 @@ def test_changed_padding_recomputes_the_bounds_and_can_be_undone_and_redone(tour
     assert tour.document("undone") == tour.document("one object")
     assert tour.document("redone") == tour.document("padded")
     names = ("one object", "computed", "padded", "undone", "redone")
-    blue = {name: count_pixels(tour.viewport(name), FREE_COLOR) for name in names}
+    # The panel of the last operation, which redo does not open, covers the lowest part of the view.
+    views = {name: tour.viewport(name) for name in names}
+    blue = {name: count_pixels(view[: len(view) * 6 // 7], FREE_COLOR) for name, view in views.items()}
     assert blue["undone"] == blue["one object"] and blue["redone"] == blue["padded"] != blue["computed"]
 
 
