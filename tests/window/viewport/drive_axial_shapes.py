@@ -13,6 +13,7 @@ def scenario(driver: WindowDriver) -> Steps:
     driver.set_view((-3.4, -1.3, 0.6), 4.5, (1.15, 0, 0.5))
     settings, display = driver.settings, driver.settings.display
     settings.scope = "VISIBLE"
+    settings.shape = "aabb"  # of these, some are in contact, so that both colors are seen
     settings.added_shapes = {"cylinder"}
     yield from driver.note("chosen", added=sorted(settings.added_shapes), drawn=display.shapes_drawn)
     with driver.context():
