@@ -14,7 +14,8 @@ def _add_objects(scene: bpy.types.Scene, shift: float) -> None:
     """Add a wall, and a ball that reaches it at frame 10 and stays; both are seen from above."""
     wall = bpy.data.meshes.new("Wall")
     corners = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
-    wall.from_pydata(corners, [], [])
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    wall.from_pydata(corners, [], faces)
     for name, location in (("Wall", (3 + shift, 0, 0)), ("Ball", (-3 + shift, 0, 0))):
         scene.collection.objects.link(bpy.data.objects.new(f"{name} of {scene.name}", wall))
         scene.objects[-1].location = location
