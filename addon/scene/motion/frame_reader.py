@@ -20,6 +20,7 @@ from ..blender.instances import (
     VisibleInstance,
     full_name_of,
     instances_at,
+    is_made_by_nodes,
     meshes_at,
     read_instance_table,
 )
@@ -83,7 +84,7 @@ class _Nature(NamedTuple):
         evaluated = item.instance.object
         original = evaluated.original
         modifiers, deforms, padding_of = settings.modifiers, may_deform(original, settings.modifiers), None
-        if has_own_settings(original):
+        if has_own_settings(original) and not is_made_by_nodes(item.key):
             modifiers = object_fit_settings(original, settings).modifiers
             # An override does not deform.
             deforms = may_deform(original, modifiers) and not read_overrides(original)

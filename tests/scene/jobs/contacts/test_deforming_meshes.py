@@ -143,6 +143,19 @@ def test_geometry_nodes_that_move_points_cause_contact(shape):
     assert_contact_matches("Jelly", "Wall", (1, 30), shape)
 
 
+@pytest.mark.usefixtures("object_settings")
+def test_mesh_that_geometry_nodes_make_deforms_though_the_object_has_a_custom_shape():
+    # The cube of side 1 moves 1 per frame within its instance, and reaches the wall at x = 10 at frame 9.5.
+    item = add_points("Maker", box_points((0.1, 0.1, 0.1)))
+    item.collision_bounds.override, item.collision_bounds.half_extents = "box", (0.1, 0.1, 0.1)
+    nodes = Nodes(item)
+    cube = nodes.moved(nodes.add("GeometryNodeMeshCube").outputs[0], X=nodes.time("Frame"))
+    nodes.end(nodes.add("GeometryNodeGeometryToInstance", {0: cube}).outputs[0])
+    add_points("Wall", box_points((0.5, 0.5, 0.5))).location = (10.5, 0, 0)
+    (found,) = scan_scene(frames=(1, 20, 1)).report.contacts
+    assert found.first.frame == pytest.approx(9.5, abs=1e-3)
+
+
 def add_sway_nodes(item: bpy.types.Object) -> None:
     """Add geometry nodes that move points along X by 2 z sin(3 s), where s is the time in seconds."""
     nodes = Nodes(item)
