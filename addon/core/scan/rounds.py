@@ -240,8 +240,9 @@ class ContactLeast:
         contacts = solved.contacts
         if self._run_of is None:
             self._run_of = np.arange(len(self._pair_of))
-            rows = np.flatnonzero(solved.is_touching)
-            enter, leave = (solved.times(part)[rows] for part in (contacts.enter, contacts.leave))
+            touches = solved.is_touching
+            rows = solved.rows[touches]
+            enter, leave = (solved.times(part)[touches] for part in (contacts.enter, contacts.leave))
             order, begins, _ = span_runs(self._pair_of[rows], enter, leave)
             first = rows[order[begins]]
             self._run_of[rows[order]] = first[np.cumsum(begins) - 1]
