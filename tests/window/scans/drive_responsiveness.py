@@ -25,6 +25,7 @@ def fill_scene() -> None:
             bpy.ops.rigidbody.world_remove()
     scene.frame_start, scene.frame_end = 1, 250
     mesh = bpy.data.meshes.new("Body")
+    scene.collision_bounds.shape = "aabb"  # the bodies have no faces
     mesh.from_pydata(rng.uniform(-0.5, 0.5, (42, 3)).tolist(), [], [])
     for index in range(COUNT):
         item = bpy.data.objects.new(f"Body {index:04}", mesh)

@@ -46,9 +46,9 @@ def test_export_writes_the_separation_of_each_frame(recording: Recording) -> Non
     separation = {float(row["frame"]): float(row["separation"]) for row in rows}
     # At rest until frame 10: centers 4 apart, half sizes 0.4 and 0.5.
     assert separation[1] == separation[10] == pytest.approx(3.1, abs=1e-4)
-    # As far on the other side from frame 60 on, and a center in the other in the middle.
+    # As far on the other side from frame 60 on, and in the middle corners 0.1 below the surface of the wall.
     assert separation[60] == separation[100] == pytest.approx(3.1, abs=1e-4)
-    assert separation[35] == pytest.approx(-0.9, abs=1e-4)
+    assert separation[35] == pytest.approx(-0.1, abs=1e-4)
 
 
 def test_keyed_separation_moves_to_the_other_object_with_f9_and_goes_with_undo(recording: Recording) -> None:
