@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import bpy
 import pytest
 from mathutils import Matrix
@@ -11,6 +13,7 @@ from addon.scene.live import contact_state
 from addon.ui.operators import pairs
 from addon.ui.operators.pairs import pairs_now
 from addon.ui.overlay import handlers
+from addon.ui.overlay import state as overlays
 from addon.ui.panels.display import COLLISION_BOUNDS_PT_touching
 from tests.scene.sampling import key
 from tests.ui import scanned_scene
@@ -152,6 +155,11 @@ def test_bounds_are_red_by_boxes_until_all_meshes_are_tested(balls, monkeypatch)
         assert (waits is None) == pairs.overlay_now(bpy.context)[1].is_complete
     # Four pairs one after the other: red are the objects of those that are left.
     assert reds[0] in (4, 5, 6) and reds == sorted(reds, reverse=True) and len(reds) == 4 and reds[-1] == 0
+    # An overlay that no window shows does not keep the timer busy.
+    cached, other = pairs.overlay_now(bpy.context)[0], bpy.data.scenes.new("Other")
+    hidden = replace(cached, live=cached.live._replace(is_complete=False))
+    overlays.state.overlays[overlays.view_layer_key(other, other.view_layers[0])] = hidden
+    assert handlers._go_on() is None
 
 
 def test_meshes_that_change_are_followed(balls):

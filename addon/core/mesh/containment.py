@@ -2,9 +2,8 @@
 
 The winding number of a closed surface around a point is counted along the ray from the point straight up, or
 along another axis if rays cross far fewer triangles there: each triangle that the ray crosses adds 1 or -1,
-by its orientation. A ray through an edge or a corner
-crosses exactly one of the triangles that meet there, because both triangles of an edge decide by the same
-arithmetic.
+by its orientation. A ray through an edge or a corner crosses exactly one of the triangles that meet there,
+because both triangles of an edge decide by the same arithmetic.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class ClosedSurface(NamedTuple):
 
     @classmethod
     def of(cls, corners: Floats, components: ConnectedComponents, axes: Ints | None = None) -> ClosedSurface:
-        """Select the triangles of closed components from corners (t, 3, 3); rays are as `axes` says it."""
+        """Select the triangles of closed components from corners (t, 3, 3), with rays along the last axis."""
         is_closed = components.is_closed[components.of_triangle]
         kept = corners[is_closed]
         axes = _axes_of_rays(kept) if axes is None else axes
@@ -99,11 +98,9 @@ class ClosedSurface(NamedTuple):
         of mixed orientation an odd number of times. Exact except for points within float64 rounding of a
         triangle.
         """
-        if not len(self.corners):
+        if not (len(self.corners) and len(points)):
             return np.zeros(len(points), dtype=bool)
         points, boxes = points[:, self.axes], self.boxes
-        if not len(points):
-            return np.zeros(0, dtype=bool)
         top = np.maximum(points[:, 2], boxes.max[:, 2].max())
         rays = Aabb.unchecked(points, np.stack([points[:, 0], points[:, 1], top], axis=1))
         low, high = rays.min.min(axis=0), rays.max.max(axis=0)

@@ -15,7 +15,6 @@ from ..numeric.arrays import (
     is_run_start,
     length,
 )
-from .fitted_nodes import ClusterBoxes
 from .mesh_bvh import MeshBvh
 
 _FEW_CLUSTERS = 64
@@ -69,7 +68,7 @@ def _clusters_of(mesh: MeshBvh, search: _Search) -> tuple[Ints, Ints]:
     count, clusters = len(search.points), len(mesh.nodes.clusters)
     if clusters <= _FEW_CLUSTERS:
         return np.arange(count).repeat(clusters), np.tile(np.arange(clusters), count)
-    boxes: ClusterBoxes = mesh.cluster_boxes
+    boxes = mesh.cluster_boxes
     found: list[tuple[Ints, Ints, Floats]] = []
     place, node = np.arange(count), np.zeros(count, dtype=np.int64)
     while len(place):

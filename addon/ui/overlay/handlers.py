@@ -170,10 +170,13 @@ def _skip_while_paused() -> bool:
 # ---- Update: read the subjects of a scene at its frame, and build their draw data
 
 
-def refresh(context: Any) -> None:
-    """Update the overlays of the context's view layer, if it has one, and of those in all windows."""
+def refresh(context: Any) -> bool:
+    """Update the overlays of the context's view layer, if it has one, and of those in all windows.
+
+    Returns whether these are complete: see `LiveShapes`.
+    """
     if context.scene is None:
-        return
+        return True
     windows = [window for manager in bpy.data.window_managers for window in manager.windows]
     updated = set()
     for override in [{}, *({"window": window} for window in windows)]:
@@ -183,6 +186,8 @@ def refresh(context: Any) -> None:
             if key not in updated:
                 updated.add(key)
                 update_overlay(scene, depsgraph, ())
+    shown = [cached.live for key in updated if (cached := state.overlays.get(key)) is not None]
+    return all(live is None or live.is_complete for live in shown)
 
 
 def update_overlay(
@@ -240,14 +245,11 @@ def update_overlay(
 
 def _go_on() -> float | None:
     """Update again what is not complete; during playback, each frame does."""
-    if state.is_paused or any(
-        window.screen.is_animation_playing for window in bpy.data.window_managers[0].windows
-    ):
+    windows = [window for manager in bpy.data.window_managers for window in manager.windows]
+    if state.is_paused or any(window.screen.is_animation_playing for window in windows):
         return _POLL_INTERVAL
-    refresh(bpy.context)
-    if any(each.live is not None and not each.live.is_complete for each in state.overlays.values()):
-        return 0.0
-    return None
+    # Overlays that no window shows wait until one does.
+    return None if refresh(bpy.context) else 0.0
 
 
 def _build_draw_data(
