@@ -8,14 +8,10 @@ format cannot store, and the axes that it prescribes. The window needs an operat
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args
-
-if sys.platform != "win32":
-    pass
 
 from ..core import CollisionBoundsError
 from ..core.numeric.arguments import as_flag, require_choice, require_type
