@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..broad_phase.overlapping_pairs import overlapping_pairs_between
-from ..numeric.arrays import Bools, Floats, Ints, chunks_by_cost, distinct_rows
+from ..numeric.arrays import Bools, Floats, Ints, chunks_by_cost, distinct_rows, is_run_start
 from ..numeric.components import connected_components
 from ..shapes import Aabb
 from ..shapes.primitives import triangles_from_corners
@@ -44,24 +44,34 @@ class ConnectedComponents(NamedTuple):
     @classmethod
     def of(cls, corners: Floats) -> ConnectedComponents:
         """Find the components of triangles with corners (t, 3, 3), shared where exactly equal."""
+        return cls.of_mesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+
+    @classmethod
+    def of_mesh(cls, points: Floats, triangles: Ints) -> ConnectedComponents:
+        """Find the components of triangles (t, 3) of vertices (v, 3), which are one where exactly equal."""
         # Adding zero turns negative zeros into positive ones.
-        vertices = distinct_rows(corners.reshape(-1, 3) + 0.0)[1].reshape(-1, 3)
+        vertices = distinct_rows(points + 0.0)[1][triangles]
         count = int(vertices.max()) + 1
         start, end = vertices.ravel(), vertices[:, _NEXT].ravel()
-        component = connected_components(count, np.stack([start, end], axis=1))
-        _, corner, of_corner = np.unique(component[vertices.ravel()], return_index=True, return_inverse=True)
-        of_triangle = of_corner.reshape(-1, 3)[:, 0]
         low, high = np.minimum(start, end), np.maximum(start, end)
-        # Skip sides of length zero, because they are no edges.
-        sides = np.flatnonzero(low < high)
-        _, edge = np.unique(low[sides] * count + high[sides], return_inverse=True)
-        edge = edge.ravel()
-        uses = np.bincount(edge)
-        balance = np.bincount(edge, np.where(start < end, 1.0, -1.0)[sides])
-        of_side = np.repeat(of_triangle, 3)[sides]
-        is_closed, is_oriented = np.ones(len(corner), dtype=bool), np.ones(len(corner), dtype=bool)
-        is_closed[of_side[(uses % 2 != 0)[edge]]] = False
-        is_oriented[of_side[(balance != 0)[edge]]] = False
+        # Edges with their directions, in order; without sides of length zero, which are no edges.
+        sides = np.sort(((low * count + high) * 2 + (start < end))[low < high])
+        starts = np.flatnonzero(is_run_start(sides >> 1))
+        edges = np.stack(np.divmod(sides[starts] >> 1, count), axis=1)
+        component = connected_components(count, edges)
+        is_used = np.zeros(count, dtype=bool)
+        is_used[component[vertices[:, 0]]] = True
+        component = (np.cumsum(is_used) - 1)[component]
+        of_triangle = component[vertices[:, 0]]
+        corner = np.empty(np.count_nonzero(is_used), dtype=np.int64)
+        # Of several triangles of a component, the first one, which is assigned last.
+        corner[of_triangle[::-1]] = 3 * np.arange(len(vertices))[::-1]
+        is_closed, is_oriented = np.ones((2, len(corner)), dtype=bool)
+        if len(edges):
+            uses, forward = np.diff(starts, append=len(sides)), np.add.reduceat(sides & 1, starts)
+            of_edge = component[edges[:, 0]]
+            is_closed[of_edge[uses % 2 != 0]] = False
+            is_oriented[of_edge[2 * forward != uses]] = False
         return cls(of_triangle, corner, is_closed, is_oriented)
 
 

@@ -16,6 +16,7 @@ from ..numeric.arrays import (
     concatenated_ranges,
     cross,
     dot,
+    is_run_start,
     length,
     transform_vectors,
     unit_or_zero,
@@ -71,9 +72,10 @@ class MeshNodes(NamedTuple):
         clusters = below[~is_above[below]]
         clusters = clusters[np.argsort(begin[clusters])]
         cluster = np.arange(len(clusters)).repeat(3 * count[clusters])
-        # The vertices of each cluster, sorted, without those that are there twice.
-        keys = np.unique(cluster * (int(triangles.max()) + 1) + triangles.ravel())
-        cluster, vertices = np.divmod(keys, int(triangles.max()) + 1)
+        # The vertices of each cluster, sorted, without those that are there twice. Sorting them takes a fifth
+        # of the time of `np.unique`.
+        keys = np.sort(cluster * (int(triangles.max()) + 1) + triangles.ravel())
+        cluster, vertices = np.divmod(keys[is_run_start(keys)], int(triangles.max()) + 1)
         levels = []
         for inner, left, right in inner_nodes_upward(tree.children):
             rows = np.flatnonzero(is_above[inner])

@@ -32,7 +32,7 @@ from ..numeric.floating_point import singular_value_range
 from ..shapes import Aabb, Sphere
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from .mesh_bvh import MeshBvh
-from .node_pool import POINT, MovingNodes, NodePool, PosedNodes, distinct_objects, object_array
+from .node_pool import POINT, MovingNodes, PosedNodes, distinct_objects, object_array, pool_of
 from .triangle_mesh import TriangleMesh
 
 
@@ -211,14 +211,14 @@ def moving_nodes(a: tuple[Meshes, Meshes], b: tuple[Meshes, Meshes]) -> tuple[Mo
     every = [a[0], ends_of_motion(*a), b[0], ends_of_motion(*b)]
     kinds, which = distinct_objects(np.concatenate([each.nodes for each in every]))
     # Without meshes, the pool has the nodes of any other one.
-    pool = NodePool(kinds or [POINT])
+    pool, place_of = pool_of(kinds or [POINT])
     one_sided = np.array([each.one_sided for each in kinds], dtype=bool)
     posed: list[PosedNodes] = []
     for place, (meshes, kind) in enumerate(zip(every, np.split(which, len(every)), strict=True)):
         if place % 2 and meshes is every[place - 1]:
             posed.append(posed[-1])
             continue
-        root, tree, vertex = pool.roots[kind], pool.trees[kind], pool.vertices[kind]
+        root, tree, vertex = (each[place_of[kind]] for each in (pool.roots, pool.trees, pool.vertices))
         linear = np.ascontiguousarray(meshes.matrix[:, :3, :3])
         sides = one_sided[kind], one_sided[kind]
         if one_sided.any():

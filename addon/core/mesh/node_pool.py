@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,9 +49,8 @@ class NodePool:
     first_triangle, triangle_count : (n,) int64. Range of the triangles.
     triangles : (t, 3) int64. Vertices of the triangles of all trees, counted from the first of their mesh.
     points : (v, 3) float64 or float32. Vertices of all meshes.
-    row : (n,) int64. Row of each node among those that are fitted; -1 if it is none of these.
     kinds : The meshes.
-    fitted : FittedNodes. In arrays that grow: few of very many nodes are ever needed.
+    known : KnownNodes. The nodes that have been fitted.
     """
 
     def __init__(self, kinds: list[MeshBvh]) -> None:
@@ -66,14 +67,13 @@ class NodePool:
         self.triangles, self.points = _joined(triangles), _joined(points)
         self.roots, self.trees = _starts(sizes[tree_of]), _starts(sizes)[tree_of]
         self.vertices = _starts(np.array([len(each) for each in points]))
-        self.kinds, self.row, self._used = kinds, np.full(int(sizes[tree_of].sum()), -1), 0
-        self.fitted = FittedNodes(*(np.empty((0, *tail)) for tail in ((3,), (), (3, 3), (3,), (3,), ())))
+        self.kinds, self.known = kinds, KnownNodes(int(sizes[tree_of].sum()))
 
     def fit(self, kinds: Ints) -> None:
         """Fit the large nodes of meshes (k,), unless they are."""
-        for kind in np.unique(kinds[self.row[self.roots[kinds]] < 0]).tolist():
+        for kind in np.unique(kinds[self.known.row[self.roots[kinds]] < 0]).tolist():
             rows, fitted = self.kinds[kind].fit()
-            self.add(self.roots[kind] + rows, fitted)
+            self.known.add(self.roots[kind] + rows, fitted)
 
     def pairs_at_rest(self, count: int) -> tuple[MovingNodes, MovingNodes]:
         """Return the nodes of the first mesh and of the second one, as often as `count`, without matrices."""
@@ -86,19 +86,75 @@ class NodePool:
             sides.append(MovingNodes(self, nodes, nodes))
         return sides[0], sides[1]
 
+
+class KnownNodes:
+    """Nodes that have been fitted, of n nodes of which few are ever needed, in arrays that grow.
+
+    row : (n,) int64. Row of each node among those that are fitted; -1 if it is none of these.
+    fitted : FittedNodes
+    count : Number of those that are fitted.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.row, self.count = np.full(count, -1), 0
+        self.fitted = FittedNodes(*(np.empty((0, *tail)) for tail in ((3,), (), (3, 3), (3,), (3,), ())))
+
     def add(self, nodes: Ints, fitted: FittedNodes) -> None:
         """Add nodes (m,) that have been fitted."""
-        used, self._used = self._used, self._used + len(nodes)
-        if self._used > len(self.fitted.radius):
+        used, self.count = self.count, self.count + len(nodes)
+        if self.count > len(self.fitted.radius):
             columns = []
             for old in self.fitted:
-                new = np.empty((2 * self._used, *old.shape[1:]))
+                new = np.empty((2 * self.count, *old.shape[1:]))
                 new[:used] = old[:used]
                 columns.append(new)
             self.fitted = FittedNodes._make(columns)
         for column, values in zip(self.fitted, fitted, strict=True):
-            column[used : self._used] = values
-        self.row[nodes] = np.arange(used, self._used)
+            column[used : self.count] = values
+        self.row[nodes] = np.arange(used, self.count)
+
+
+class _KeptPool(NamedTuple):
+    """A pool without its meshes, and weak references to these: it is dropped with the largest one."""
+
+    pool: NodePool
+    kinds: list[ref[MeshBvh]]
+
+
+_kept: WeakKeyDictionary[MeshBvh, _KeptPool] = WeakKeyDictionary()
+"""By the largest mesh: joining the arrays of large meshes takes longer than most searches."""
+_MOST_KNOWN = 1 << 19
+"""Fitted nodes, about, above which those of a pool that is kept are dropped: 80 MB."""
+
+
+def pool_of(kinds: list[MeshBvh]) -> tuple[NodePool, Ints]:
+    """Return a pool of distinct meshes (k,), at least one, and places (k,) of these in it.
+
+    Where they are rigid, and any is large, it is kept for the next call, maybe with others of that one.
+    """
+    largest = max(kinds, key=lambda each: len(each.given))
+    if not largest.is_large or any(each.deforms for each in kinds):
+        return NodePool(kinds), np.arange(len(kinds))
+    kept = _kept.get(largest)
+    known = [] if kept is None else [each() for each in kept.kinds]
+    present = [each for each in known if each is not None]
+    every = present + [each for each in kinds if each not in present]
+    if kept is not None and len(every) == len(known):
+        pool = kept.pool
+    else:
+        if sum(len(each.given) for each in every) > 2 * len(largest.given):
+            every = kinds
+        pool = NodePool(every)
+    if pool.known.count > _MOST_KNOWN:
+        # A search that goes on needs those that it has come to.
+        pool = copy(pool)
+        pool.known = KnownNodes(len(pool.known.row))
+    alone = copy(pool)
+    alone.kinds = []
+    _kept[largest] = _KeptPool(alone, [ref(each) for each in every])
+    pool = copy(pool)
+    pool.kinds = every
+    return pool, np.array([every.index(each) for each in kinds])
 
 
 def object_array(items: Sequence[Any]) -> NDArray[Any]:
@@ -269,7 +325,7 @@ class MovingNodes(NamedTuple):
         pool = self.pool
         for nodes in (self.start,) if self.end is self.start else (self.start, self.end):
             which = nodes.root[row] + node
-            new = np.flatnonzero(pool.row[which] < 0)
+            new = np.flatnonzero(pool.known.row[which] < 0)
             if not len(new):
                 continue
             which, places = np.unique(which[new], return_index=True)
@@ -277,11 +333,12 @@ class MovingNodes(NamedTuple):
             sizes = pool.triangle_count[tree]
             triangles = pool.triangles[concatenated_ranges(pool.first_triangle[tree], sizes)]
             corners = pool.points[triangles + nodes.vertex[place].repeat(sizes)[:, None]]
-            pool.add(which, FittedNodes.measured(corners.astype(np.float64), sizes))
+            pool.known.add(which, FittedNodes.measured(corners.astype(np.float64), sizes))
 
     def fitted(self, nodes: PosedNodes, row: Ints, node: Ints) -> tuple[Ints, FittedNodes]:
         """Return the rows (n,) of nodes (n,) among those that have been fitted, and these."""
-        return self.pool.row[nodes.root[row] + node], self.pool.fitted
+        known = self.pool.known
+        return known.row[nodes.root[row] + node], known.fitted
 
 
 def offsets_between(

@@ -28,4 +28,5 @@ def connected_components(count: int, edges: NDArray[np.integer]) -> Ints:
         while not np.array_equal(shorter, root):
             root, shorter = shorter, shorter[shorter]
         a, b = a[is_open], b[is_open]
-    return np.asarray(np.unique(root, return_inverse=True)[1].reshape(-1))
+    # A root is the first vertex of its component.
+    return np.asarray((np.cumsum(root == np.arange(count)) - 1)[root])

@@ -4,6 +4,7 @@ Files, in reading order:
 
 - `sphere_tree.py`: `SphereTree`, a batch of poses of one tree; a shape like the others.
 - `builder.py`: `sphere_tree_from_triangles`, the top-down construction.
+- `curve.py`: the nodes of a tree of very many triangles, from their order along a curve.
 
 Distances and sweeps of trees are in `distance` and `sweep`.
 

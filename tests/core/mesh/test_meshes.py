@@ -294,12 +294,15 @@ def test_other_kinds_and_times_outside_are_refused():
         at(batch, batch[:2], 0.5)
 
 
-@pytest.mark.parametrize("kind", ["small", "large", "deforming"])
+@pytest.mark.parametrize("kind", ["small", "large", "many", "deforming"])
 @pytest.mark.parametrize("family", ["torus", "ball", "pieces"])
 def test_nodes_hold_their_triangles_in_spheres_and_boxes(family, kind, monkeypatch):
     mesh = FAMILIES[family].mesh.nodes
-    if kind == "large":
+    if kind in ("large", "many"):
         monkeypatch.setattr(mesh_bvh, "_FEW_TRIANGLES", 0)
+    if kind == "many":
+        monkeypatch.setattr(mesh_bvh, "_MANY_TRIANGLES", 0)
+        mesh = mesh_bvh.MeshBvh(mesh.vertices, mesh.given)
     if kind == "deforming":
         mesh = mesh.moved(mesh.points * [2, 1, 0.5])
     batch = Meshes.unchecked(np.array([mesh]), np.eye(4)[None], np.zeros(1))
@@ -307,9 +310,9 @@ def test_nodes_hold_their_triangles_in_spheres_and_boxes(family, kind, monkeypat
     every = np.arange(len(children.first_child))
     moving.fit_roots(np.zeros(1, dtype=int))
     moving.fit(np.zeros_like(every), every)
-    rows = moving.pool.row
+    rows = moving.pool.known.row
     assert (rows >= 0).all()
-    nodes = FittedNodes._make(column[rows] for column in moving.pool.fitted)
+    nodes = FittedNodes._make(column[rows] for column in moving.pool.known.fitted)
     held: dict[int, np.ndarray] = {}
     for node in reversed(range(len(nodes.radius))):
         first = children.first_child[node]
