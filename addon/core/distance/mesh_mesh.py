@@ -414,6 +414,8 @@ def closest_points_of_nodes(a: MovingNodes, b: MovingNodes, rows: Ints, triangle
 class DistanceSearch(SupportSearch):
     """Search for the closest triangles of meshes, at the start of their motion."""
 
+    beam = 16
+
     def __init__(self, a: MovingNodes, b: MovingNodes, limit: Floats, slack: Floats | None) -> None:
         super().__init__(a, b, limit, slack)
         self._scale = a.radius_of_roots() + b.radius_of_roots()
@@ -479,14 +481,15 @@ class DistanceSearch(SupportSearch):
 
         Nodes of surfaces that lie along each other are apart along their normals alone.
         """
-        best = (self.best - self._slack)[row]
-        for moving, node in zip((self._a, self._b), nodes, strict=True):
-            rows = np.flatnonzero((low < best) & (best < _FLAT * (spheres[1] + spheres[3])))
+        best = np.minimum(self.best - self._slack, self.reached)[row]
+        for moving, node, sign in zip((self._a, self._b), nodes, (1, -1), strict=True):
+            rows = np.flatnonzero(low < best)
             if not len(rows):
                 continue
             near, i, j = row[rows], nodes[0][rows], nodes[1][rows]
-            normal = moving.facing(moving.start, near, node[rows])
-            apart = dot((spheres[2] - spheres[0])[rows], normal)
+            offset = (spheres[2] - spheres[0])[rows]
+            normal = moving.facing(moving.start, near, node[rows], sign * offset)
+            apart = dot(offset, normal)
             ahead = np.where(apart[:, None] < 0, -normal, normal)
             reach = self._a.extents(self._a.start, near, i, ahead, spheres[1][rows])
             reach += self._b.extents(self._b.start, near, j, -ahead, spheres[3][rows])

@@ -31,6 +31,9 @@ from .spheres import interval_contacts_of_spheres
 SLOW_CHUNK = 1 << 11
 """Pairs whose exact solution takes about 50 ms at most, where each pair takes long."""
 
+_MORE_INTERVALS = 8
+"""Factor by which more intervals of a pair are searched after those that may be its nearest."""
+
 
 def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float, _deviation: Floats) -> IntervalContacts:
     """Solve the contacts of boxes along the axes. Exact up to float64 rounding."""
@@ -122,6 +125,14 @@ def with_minimum_separation(
     pair_of_row = np.cumsum(is_first) - 1
     best = rows[is_first]
     contacts = search(contacts, best, cutoff[best])
-    known = np.minimum(cutoff[rows], contacts.least[best][pair_of_row])
-    is_open = ~is_first & (low[rows] < known)
-    return search(contacts, rows[is_open], known[is_open])
+    # Then a few more, then the others, because each that is less rules out more of those that are left.
+    nearest, begins = contacts.least[best], np.flatnonzero(is_first)
+    rank = np.arange(len(rows)) - begins[pair_of_row]
+    start = 1
+    while start <= rank.max(initial=0):
+        known = np.minimum(cutoff[rows], nearest[pair_of_row])
+        now = np.flatnonzero((rank >= start) & (rank < _MORE_INTERVALS * start) & (low[rows] < known))
+        contacts = search(contacts, rows[now], known[now])
+        np.minimum.at(nearest, pair_of_row[now], contacts.least[rows[now]])
+        start *= _MORE_INTERVALS
+    return contacts

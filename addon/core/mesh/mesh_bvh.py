@@ -24,7 +24,7 @@ from .fitted_nodes import ClusterBoxes, ClusterSpheres, FittedNodes, MeshNodes
 _FEW_TRIANGLES = 1 << 15
 """Triangles of a rigid mesh up to which all nodes are fitted at once: searches come to few of very many."""
 _MANY_TRIANGLES, _LEAF_TRIANGLES = 1 << 18, 4
-"""Triangles above which the tree is built faster, and those of one node then, at most. With such trees, depths
+"""Triangles above which the tree is built faster, and those of one node then, at most: then depths
 of gears of 100,000 triangles take three times as long.
 """
 

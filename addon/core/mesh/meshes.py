@@ -140,6 +140,12 @@ class Meshes(Batched):
         return Aabb.unchecked(boxes[..., 0, :], boxes[..., 1, :])
 
     @property
+    def are_large(self) -> Bools:
+        """Mask (...) of meshes of so many triangles that a search comes to few of their nodes."""
+        kinds, which = self._kinds()
+        return np.array([each.is_large for each in kinds], dtype=bool)[which].reshape(self.shape)
+
+    @property
     def deforms(self) -> Bools:
         """Mask (...) of meshes whose vertices move in their own space."""
         kinds, which = self._kinds()

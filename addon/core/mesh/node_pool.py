@@ -258,10 +258,18 @@ class MovingNodes(NamedTuple):
             extent[leaves] = farthest + DISTANCE_ROUNDING * radius[leaves]
         return extent
 
-    def facing(self, nodes: PosedNodes, row: Ints, node: Ints) -> Floats:
-        """Return unit vectors (n, 3) that are about the normals of the triangles of nodes (n,)."""
+    def facing(self, nodes: PosedNodes, row: Ints, node: Ints, offset: Floats) -> Floats:
+        """Return unit vectors (n, 3) along axes of the boxes of nodes (n,), at one time: those of one face.
+
+        offset : (n, 3) from the centers to what is farthest beyond this face, compared with the others
+        """
         which, fitted = self.fitted(nodes, row, node)
-        return normalized(transform_vectors(nodes.linear[row], fitted.axes[which, 0]))
+        axes, scale = fitted.axes[which], nodes.stretch[row] ** 2
+        local = transform_vectors(np.swapaxes(nodes.linear, 1, 2)[row], offset / scale[:, None])
+        along = transform_vectors(axes, local)
+        beyond = np.maximum(along - fitted.highest[which], fitted.lowest[which] - along)
+        axis = axes[np.arange(len(row)), beyond.argmax(axis=1)]
+        return normalized(transform_vectors(nodes.linear[row], axis))
 
     def corners(self, row: Ints, node: Ints) -> tuple[Floats, Floats]:
         """Corners (n, 3, 3) at both ends of triangles that are nodes (n,) of meshes in rows (n,)."""

@@ -43,6 +43,7 @@ class MeshPairSearch(ABC):
     """
 
     evaluated = 1 << 7
+    beam = 0
 
     def __init__(self, a: MovingNodes, b: MovingNodes, limit: Floats, slack: Floats | None = None) -> None:
         """Start without values.
@@ -87,6 +88,8 @@ class MeshPairSearch(ABC):
         root = np.zeros(len(rows), dtype=np.int64)
         self._a.fit_roots(rows)
         self._b.fit_roots(rows)
+        if self.beam:
+            self._dive(rows)
         # What was found last is expanded first, because it is nearer to triangles, whose values cull others.
         stack = [QueuedPairs(rows, root, root, np.full(len(rows), -np.inf), np.zeros(len(rows)))]
         pending: list[QueuedPairs] = []
@@ -112,6 +115,20 @@ class MeshPairSearch(ABC):
                 stack.append(self._expand(now))
         if slow:
             self._evaluate(QueuedPairs.concatenate(slow), is_quick=False)
+
+    def _dive(self, rows: Ints) -> None:
+        """Solve a few pairs of triangles below the most promising nodes, because their values cull others."""
+        root = np.zeros(len(rows), dtype=np.int64)
+        queue = QueuedPairs(rows, root, root, np.full(len(rows), -np.inf), np.zeros(len(rows)))
+        while len(queue.row):
+            rank = np.arange(len(queue.row)) - np.searchsorted(queue.row, queue.row)
+            queue = queue.take(rank < self.beam)
+            is_pair = self._a.is_triangle(queue.row, queue.i) & self._b.is_triangle(queue.row, queue.j)
+            if is_pair.any():
+                self._evaluate(queue.take(is_pair), is_quick=True)
+                queue = queue.take(~is_pair)
+            if len(queue.row):
+                queue = self._expand(queue)
 
     def _expand(self, pairs: QueuedPairs) -> QueuedPairs:
         """Return the pairs of children of pairs of nodes that may have the smallest value, in order."""

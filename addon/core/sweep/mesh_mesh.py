@@ -203,8 +203,8 @@ class _ImpactSearch(SupportSearch):
         low = low[places]
         for choose in (
             self._between,
-            lambda left: self._a.facing(self._a.start, left.row, left.i),
-            lambda left: self._b.facing(self._b.start, left.row, left.j),
+            lambda left: self._a.facing(self._a.start, left.row, left.i, _nearest_offsets(left)),
+            lambda left: self._b.facing(self._b.start, left.row, left.j, -_nearest_offsets(left)),
         ):
             rows = np.flatnonzero(low <= self.reached[pairs.row])
             left = pairs.take(rows)
@@ -286,6 +286,15 @@ class _ImpactSearch(SupportSearch):
             time[rows], _ = first_impacts_of_triangles(*pairs, clearance, time[rows], growth=growth)
             rows = rows[~np.isnan(time[rows])]
         return time
+
+
+def _nearest_offsets(pairs: _MovingNodePairs) -> Floats:
+    """Offsets (n, 3) from the first centers to the second ones when these are nearest."""
+    start = pairs.b - pairs.a
+    change = pairs.offset_end - start
+    with np.errstate(divide="ignore", invalid="ignore"):
+        time = np.clip(np.nan_to_num(-dot(start, change) / dot(change, change)), 0, 1)
+    return np.asarray(start + time[:, None] * change)
 
 
 def closing_times(first: Floats, last: Floats) -> Floats:
