@@ -414,8 +414,6 @@ def closest_points_of_nodes(a: MovingNodes, b: MovingNodes, rows: Ints, triangle
 class DistanceSearch(SupportSearch):
     """Search for the closest triangles of meshes, at the start of their motion."""
 
-    beam = 16
-
     def __init__(self, a: MovingNodes, b: MovingNodes, limit: Floats, slack: Floats | None) -> None:
         super().__init__(a, b, limit, slack)
         self._scale = a.radius_of_roots() + b.radius_of_roots()
@@ -428,6 +426,10 @@ class DistanceSearch(SupportSearch):
         """Unit vectors (m, 3) from the centers of the first meshes to those of the second ones."""
         a, b = self._a, self._b
         return normalized(b.around(b.start)[0] - a.around(a.start)[0])
+
+    def run(self, rows: Ints) -> None:
+        self.dive(rows[self._are_large[rows]])
+        super().run(rows)
 
     def directions(self, rows: Ints) -> Floats:
         result = self._offset[rows]
@@ -483,7 +485,8 @@ class DistanceSearch(SupportSearch):
         """
         best = np.minimum(self.best - self._slack, self.reached)[row]
         for moving, node, sign in zip((self._a, self._b), nodes, (1, -1), strict=True):
-            rows = np.flatnonzero(low < best)
+            is_near = self._are_large[row] | (best < _FLAT * (spheres[1] + spheres[3]))
+            rows = np.flatnonzero((low < best) & is_near)
             if not len(rows):
                 continue
             near, i, j = row[rows], nodes[0][rows], nodes[1][rows]

@@ -122,7 +122,8 @@ def minimum_separation_of_meshes(
     near = moving.take(rows)
     for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(rows) else ():
         part = rows[chunk]
-        part = part[_may_be_below(moving.take(part), below[part])]
+        is_near, moving.closest[part] = _may_be_below(moving.take(part), below[part])
+        part = part[is_near]
         found, time = _least_separations(moving.take(part), below[part])
         found, time = _with_crossings(moving.take(part), found, time)
         is_less = ~moving.is_touching[part] | (found < cutoff[part])
@@ -198,20 +199,22 @@ def _least_samples(moving: _MovingPairs, cutoff: Floats) -> tuple[Tangents, Floa
     return best, duration / np.maximum(samples - 1, 2)
 
 
-def _may_be_below(moving: _MovingPairs, cutoff: Floats) -> Bools:
+def _may_be_below(moving: _MovingPairs, cutoff: Floats) -> tuple[Bools, Ints]:
     """Decide which pairs (m,) may be nearer than a cutoff (m,): of large meshes that are apart, by a sweep.
 
-    Of a large mesh, few nodes prove that, and very many find the nearest triangles.
+    Of a large mesh, few nodes prove that, and very many find the nearest triangles. Also returns nodes (m, 2)
+    of triangles that may be the closest ones.
     """
-    result = np.ones(len(cutoff), dtype=bool)
+    result, closest = np.ones(len(cutoff), dtype=bool), moving.closest.copy()
     are_large = moving.a.are_large | moving.b.are_large
     rows = np.flatnonzero(are_large & ~moving.is_touching & (cutoff < np.inf))
     if len(rows):
-        near = moving.take(rows)
+        near, below = moving.take(rows), np.maximum(cutoff[rows], 0.0)
         margins = np.stack([near.a.margin + near.b.margin, near.a_end.margin + near.b_end.margin])
         nodes = moving_nodes((near.a, near.a_end), (near.b, near.b_end))
-        result[rows] = ~np.isnan(first_impacts_of_meshes(*nodes, np.maximum(cutoff[rows], 0.0) + margins)[0])
-    return result
+        time, found = first_impacts_of_meshes(*nodes, below + margins)
+        result[rows], closest[rows] = ~np.isnan(time), found.T
+    return result, closest
 
 
 def _with_crossings(moving: _MovingPairs, least: Floats, time: Floats) -> tuple[Floats, Floats]:

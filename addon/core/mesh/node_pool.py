@@ -50,6 +50,7 @@ class NodePool:
     triangles : (t, 3) int64. Vertices of the triangles of all trees, counted from the first of their mesh.
     points : (v, 3) float64 or float32. Vertices of all meshes.
     kinds : The meshes.
+    are_large : (k,) bool. Those of so many triangles that a search comes to few of their nodes.
     known : KnownNodes. The nodes that have been fitted.
     """
 
@@ -68,6 +69,7 @@ class NodePool:
         self.roots, self.trees = _starts(sizes[tree_of]), _starts(sizes)[tree_of]
         self.vertices = _starts(np.array([len(each) for each in points]))
         self.kinds, self.known = kinds, KnownNodes(int(sizes[tree_of].sum()))
+        self.are_large = np.array([each.is_large for each in kinds], dtype=bool)
 
     def fit(self, kinds: Ints) -> None:
         """Fit the large nodes of meshes (k,), unless they are."""
@@ -139,7 +141,7 @@ def pool_of(kinds: list[MeshBvh]) -> tuple[NodePool, Ints]:
     known = [] if kept is None else [each() for each in kept.kinds]
     present = [each for each in known if each is not None]
     every = present + [each for each in kinds if each not in present]
-    if kept is not None and len(every) == len(known):
+    if kept is not None and len(every) == len(present) == len(known):
         pool = kept.pool
     else:
         if sum(len(each.given) for each in every) > 2 * len(largest.given):
@@ -259,16 +261,22 @@ class MovingNodes(NamedTuple):
         return extent
 
     def facing(self, nodes: PosedNodes, row: Ints, node: Ints, offset: Floats) -> Floats:
-        """Return unit vectors (n, 3) along axes of the boxes of nodes (n,), at one time: those of one face.
+        """Return unit vectors (n, 3) along axes of the boxes of nodes (n,), at one time.
 
-        offset : (n, 3) from the centers to what is farthest beyond this face, compared with the others
+        About the normals of the triangles; of large meshes, whose large nodes face no way, those of the faces
+        that something is farthest beyond.
+
+        offset : (n, 3) from the centers to it
         """
         which, fitted = self.fitted(nodes, row, node)
-        axes, scale = fitted.axes[which], nodes.stretch[row] ** 2
-        local = transform_vectors(np.swapaxes(nodes.linear, 1, 2)[row], offset / scale[:, None])
-        along = transform_vectors(axes, local)
-        beyond = np.maximum(along - fitted.highest[which], fitted.lowest[which] - along)
-        axis = axes[np.arange(len(row)), beyond.argmax(axis=1)]
+        axes = fitted.axes[which]
+        axis, large = axes[:, 0], np.flatnonzero(self.are_large[row])
+        if len(large):
+            known, near, every = which[large], row[large], np.arange(len(large))
+            local = transform_vectors(np.swapaxes(nodes.linear, 1, 2)[near], offset[large])
+            along = transform_vectors(axes[large], local / (nodes.stretch[near] ** 2)[:, None])
+            beyond = np.maximum(along - fitted.highest[known], fitted.lowest[known] - along)
+            axis[large] = axes[large][every, beyond.argmax(axis=1)]
         return normalized(transform_vectors(nodes.linear[row], axis))
 
     def corners(self, row: Ints, node: Ints) -> tuple[Floats, Floats]:
@@ -306,6 +314,11 @@ class MovingNodes(NamedTuple):
         """Radii (m,) of the spheres around the meshes at the start."""
         radius = np.array([each.sphere[1] for each in self.pool.kinds])
         return np.asarray(radius[self.kinds_of(self.start)] * self.start.stretch)
+
+    @property
+    def are_large(self) -> Bools:
+        """Mask (m,) of meshes of so many triangles that a search comes to few of their nodes."""
+        return np.asarray(self.pool.are_large[self.kinds_of(self.start)])
 
     def kinds_of(self, nodes: PosedNodes) -> Ints:
         """Return which mesh of the pool each of the meshes (m,) is."""

@@ -15,6 +15,8 @@ from .node_pool import MovingNodes
 
 _EXPANDED = 1 << 12
 """Pairs of nodes expanded together, at most about: more save little, and may turn out to be needless."""
+_DIVING = 8
+"""Pairs of nodes of a pair of large meshes that are expanded first in each level."""
 
 
 class QueuedPairs(Table):
@@ -43,7 +45,6 @@ class MeshPairSearch(ABC):
     """
 
     evaluated = 1 << 7
-    beam = 0
 
     def __init__(self, a: MovingNodes, b: MovingNodes, limit: Floats, slack: Floats | None = None) -> None:
         """Start without values.
@@ -55,6 +56,7 @@ class MeshPairSearch(ABC):
         self._slack = np.zeros(len(limit)) if slack is None else slack
         self.best, self.reached = limit.copy(), limit.copy()
         self.nodes = np.full((2, len(limit)), -1)
+        self._are_large = a.are_large | b.are_large
 
     @abstractmethod
     def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:
@@ -85,13 +87,10 @@ class MeshPairSearch(ABC):
 
     def run(self, rows: Ints) -> None:
         """Find the pairs of triangles of pairs of meshes (r,)."""
-        root = np.zeros(len(rows), dtype=np.int64)
         self._a.fit_roots(rows)
         self._b.fit_roots(rows)
-        if self.beam:
-            self._dive(rows)
         # What was found last is expanded first, because it is nearer to triangles, whose values cull others.
-        stack = [QueuedPairs(rows, root, root, np.full(len(rows), -np.inf), np.zeros(len(rows)))]
+        stack = [_roots(rows)]
         pending: list[QueuedPairs] = []
         slow: list[QueuedPairs] = []
         while stack or pending:
@@ -116,17 +115,20 @@ class MeshPairSearch(ABC):
         if slow:
             self._evaluate(QueuedPairs.concatenate(slow), is_quick=False)
 
-    def _dive(self, rows: Ints) -> None:
-        """Solve a few pairs of triangles below the most promising nodes, because their values cull others."""
-        root = np.zeros(len(rows), dtype=np.int64)
-        queue = QueuedPairs(rows, root, root, np.full(len(rows), -np.inf), np.zeros(len(rows)))
+    def dive(self, rows: Ints) -> None:
+        """Solve a few pairs of triangles of pairs of meshes (r,), because their values cull many others.
+
+        They are below the most promising nodes of each level.
+        """
+        self._a.fit_roots(rows)
+        self._b.fit_roots(rows)
+        queue = _roots(rows)
         while len(queue.row):
             rank = np.arange(len(queue.row)) - np.searchsorted(queue.row, queue.row)
-            queue = queue.take(rank < self.beam)
+            queue = queue.take(rank < _DIVING)
             is_pair = self._a.is_triangle(queue.row, queue.i) & self._b.is_triangle(queue.row, queue.j)
-            if is_pair.any():
-                self._evaluate(queue.take(is_pair), is_quick=True)
-                queue = queue.take(~is_pair)
+            self._evaluate(queue.take(is_pair), is_quick=True)
+            queue = queue.take(~is_pair)
             if len(queue.row):
                 queue = self._expand(queue)
 
@@ -181,6 +183,12 @@ class MeshPairSearch(ABC):
         children_a = concatenated_ranges(first_a, count_a)
         first_b, count_b, row = (each.repeat(count_a) for each in (first_b, count_b, pairs.row))
         return row.repeat(count_b), children_a.repeat(count_b), concatenated_ranges(first_b, count_b)
+
+
+def _roots(rows: Ints) -> QueuedPairs:
+    """Return the roots of pairs of meshes (r,)."""
+    root, zero = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows))
+    return QueuedPairs(rows, root, root, zero - np.inf, zero)
 
 
 def _split(queue: QueuedPairs) -> tuple[QueuedPairs, QueuedPairs]:

@@ -61,13 +61,20 @@ def test_kept_pools_end_with_their_meshes():
     a, b = posed([small], 0.0), posed([large], 2.0)
     closest_triangles(*moving_nodes((a, a), (b, b)), np.array([np.inf]))
     assert large in node_pool._kept
-    known, end = weakref.ref(node_pool._kept[large].pool.known), weakref.ref(large)
-    # Another mesh takes the place of one that is gone.
+    end = weakref.ref(large)
     gone = weakref.ref(small)
     del small, a
     gc.collect()
     assert gone() is None
-    assert None not in pool_of([large])[0].kinds
+    # Another mesh takes its place.
+    other = mesh(2, 10)
+    pool, places = pool_of([large, other])
+    assert len(pool.kinds) == 2 and [pool.kinds[place] for place in places] == [large, other]
+    assert len(pool.points) == 3 * 70
+    first = pool.points[pool.vertices[places[1]]]
+    np.testing.assert_array_equal(first, other.vertices[0])
+    known = weakref.ref(pool.known)
+    del pool
     del large, b
     gc.collect()
     assert known() is None and end() is None
