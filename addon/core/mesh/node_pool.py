@@ -260,23 +260,24 @@ class MovingNodes(NamedTuple):
             extent[leaves] = farthest + DISTANCE_ROUNDING * radius[leaves]
         return extent
 
-    def facing(self, nodes: PosedNodes, row: Ints, node: Ints, offset: Floats) -> Floats:
+    def facing(self, nodes: PosedNodes, row: Ints, node: Ints, offset: Floats, has_large: Bools) -> Floats:
         """Return unit vectors (n, 3) along axes of the boxes of nodes (n,), at one time.
 
-        About the normals of the triangles; of large meshes, whose large nodes face no way, those of the faces
-        that something is farthest beyond.
+        They are about the normals of the triangles. Of large meshes, whose large nodes face no way, they are
+        those of the faces that the other node is farthest beyond.
 
-        offset : (n, 3) from the centers to it
+        offset : (n, 3) from the centers to the other node
+        has_large : (n,) bool. Whether one of both meshes is large.
         """
         which, fitted = self.fitted(nodes, row, node)
         axes = fitted.axes[which]
-        axis, large = axes[:, 0], np.flatnonzero(self.are_large[row])
-        if len(large):
-            known, near, every = which[large], row[large], np.arange(len(large))
-            local = transform_vectors(np.swapaxes(nodes.linear, 1, 2)[near], offset[large])
-            along = transform_vectors(axes[large], local / (nodes.stretch[near] ** 2)[:, None])
+        axis, places = axes[:, 0], np.flatnonzero(has_large)
+        if len(places):
+            known, near = which[places], row[places]
+            local = transform_vectors(np.swapaxes(nodes.linear, 1, 2)[near], offset[places])
+            along = transform_vectors(axes[places], local / (nodes.stretch[near] ** 2)[:, None])
             beyond = np.maximum(along - fitted.highest[known], fitted.lowest[known] - along)
-            axis[large] = axes[large][every, beyond.argmax(axis=1)]
+            axis[places] = axes[places, beyond.argmax(axis=1)]
         return normalized(transform_vectors(nodes.linear[row], axis))
 
     def corners(self, row: Ints, node: Ints) -> tuple[Floats, Floats]:

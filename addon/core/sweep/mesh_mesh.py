@@ -203,8 +203,8 @@ class _ImpactSearch(SupportSearch):
         low = low[places]
         for choose in (
             self._between,
-            lambda left: self._a.facing(self._a.start, left.row, left.i, _nearest_offsets(left)),
-            lambda left: self._b.facing(self._b.start, left.row, left.j, -_nearest_offsets(left)),
+            lambda left: self._facing(self._a, left, left.i, _nearest_offsets(left)),
+            lambda left: self._facing(self._b, left, left.j, -_nearest_offsets(left)),
         ):
             rows = np.flatnonzero(low <= self.reached[pairs.row])
             left = pairs.take(rows)
@@ -220,6 +220,10 @@ class _ImpactSearch(SupportSearch):
         """Return unit vectors (n, 3) from the first nodes to the second ones."""
         spheres = pairs.a, pairs.radius_a, pairs.b, pairs.radius_b
         return normalized(offsets_between(self._a, self._b, pairs.row, (pairs.i, pairs.j), spheres)[0])
+
+    def _facing(self, nodes: MovingNodes, pairs: _MovingNodePairs, node: Ints, offset: Floats) -> Floats:
+        """Return unit vectors (n, 3) along axes of the boxes of nodes (n,) at the start."""
+        return nodes.facing(nodes.start, pairs.row, node, offset, self._are_large[pairs.row])
 
     def _slab_entry_times(self, pairs: _MovingNodePairs, direction: Floats) -> Floats:
         """Find times (n,) before which nodes (n,) are farther apart along a direction than they may be.

@@ -9,6 +9,7 @@ from addon.core import Sphere
 from addon.core.interval.dispatch import with_minimum_separation
 from addon.core.interval.meshes import interval_contacts_of_meshes
 from addon.core.interval.pair_motion import IntervalContacts, PairMotion
+from addon.core.mesh import mesh_bvh
 from addon.core.mesh.mesh_bvh import MeshBvh
 from addon.core.mesh.meshes import Meshes
 from addon.core.shapes.primitives import closest_on_triangle, triangles_from_corners
@@ -200,7 +201,9 @@ def test_clearances_and_margins_count_as_distances_of_surfaces(names, by):
     assert begun > 0
 
 
-def test_least_separation_is_that_of_the_nearest_samples():
+@pytest.mark.parametrize("few", [1 << 15, 0])
+def test_least_separation_is_that_of_the_nearest_samples(few, monkeypatch):
+    monkeypatch.setattr(mesh_bvh, "_FEW_TRIANGLES", few)
     a, b, motion, samples = random_pairs(("ball", "plank"), 6, times(40, 12, full=200))
     pairs = shapes_of(a, b, motion)
     count, cutoff = len(samples), 0.5
@@ -222,6 +225,26 @@ def test_least_separation_is_that_of_the_nearest_samples():
                 least >= samples[row].distance(np.clip(time + np.linspace(-0.01, 0.01, 9), 0, 1)).min() - 1e-9
             )
     assert near > 0
+
+
+@pytest.mark.parametrize("few", [1 << 15, 0])
+@pytest.mark.parametrize("names", [("ball", "plank"), ("sheet", "egg")], ids=" and ".join)
+def test_least_separation_of_a_pair_is_that_of_its_nearest_interval(names, few, monkeypatch):
+    monkeypatch.setattr(mesh_bvh, "_FEW_TRIANGLES", few)
+    a, b, motion, samples = random_pairs(names, 8, times(120, 90, full=400))
+    pairs, cutoff = shapes_of(a, b, motion), 2.0
+    contacts = interval_contacts_of_meshes(pairs, 0.0, np.zeros(len(samples)))
+    rows = np.flatnonzero(np.isnan(contacts.enter))
+    keys = np.arange(len(samples)) % 2
+    found = with_minimum_separation(pairs, contacts, rows, np.full(len(samples), cutoff), keys)
+    for key in (0, 1):
+        of_pair = rows[keys[rows] == key]
+        sampled = [samples[row].distance(np.linspace(0, 1, 33)).min() for row in of_pair]
+        nearest = of_pair[found.least[of_pair].argmin()]
+        assert min(sampled) < cutoff
+        assert found.least[nearest] <= min(sampled) + 0.01
+        at = samples[nearest].distance(found.least_time[[nearest]])[0]
+        assert at <= found.least[nearest] + 0.01
 
 
 @pytest.mark.parametrize("speed", [0.1, 0.4])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core.distance.mesh_mesh import closest_triangles, separation_triangle_triangle
-from addon.core.mesh import support_search
+from addon.core.mesh import mesh_bvh, support_search
 from addon.core.mesh.meshes import Meshes, interpolated_meshes, moving_nodes
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.shapes.primitives import triangles_from_corners
@@ -19,9 +19,12 @@ from tests.tiers import times
 NAMES = ("ball", "egg", "box", "torus", "pieces")
 
 
-@pytest.fixture(autouse=True)
-def always(monkeypatch):
+@pytest.fixture(params=["heights", "large"], autouse=True)
+def always(monkeypatch, request):
     monkeypatch.setattr(support_search, "_LEAST_TRIANGLES", 0)
+    if request.param == "large":
+        monkeypatch.setattr(support_search, "_MOST_TRIANGLES", 0)
+        monkeypatch.setattr(mesh_bvh, "_FEW_TRIANGLES", 0)
 
 
 def all_pairs(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
