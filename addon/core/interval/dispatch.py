@@ -42,7 +42,7 @@ def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float, _deviation:
     time = closest_time_aabb_aabb(a0, a1, b0, b1)
     least = pairs.separation_at(time)
     ends = separation(a0, b0), separation(a1, b1)
-    return IntervalContacts(enter, leave, least, time, least, np.maximum(*ends))
+    return IntervalContacts.without_speeds(enter, leave, least, time, least, np.maximum(*ends))
 
 
 class IntervalMethods(NamedTuple):

@@ -30,9 +30,10 @@ from ..mesh.meshes import (
 )
 from ..mesh.node_pool import MovingNodes, PosedNodes
 from ..mesh.points_inside import are_inside
-from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length, transform_vectors
+from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length
 from ..shapes import Sphere
-from ..sweep.mesh_mesh import first_impacts_of_meshes
+from ..shapes.primitives import parts_of_corners
+from ..sweep.mesh_mesh import are_ever_within, closing_speeds, first_impacts_of_meshes
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import Tangents, minimum_by_tangents
 from .spheres import interval_contacts_of_spheres
@@ -71,7 +72,7 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
     are_balls = moving.a.are_balls & moving.b.are_balls
     if not are_balls.any():
         return _contacts_of_pairs(moving, clearance, deviation)
-    contacts = IntervalContacts(*np.zeros((6, len(deviation))))
+    contacts = IntervalContacts(*np.zeros((8, len(deviation))))
     # Two balls exactly.
     rows, rest = np.flatnonzero(are_balls), np.flatnonzero(~are_balls)
     spheres = (Sphere.unchecked(each.center[rows], each.margin[rows]) for each in list(moving)[:4])
@@ -83,14 +84,15 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
 def _contacts_of_pairs(moving: _MovingPairs, clearance: float, deviation: Floats) -> IntervalContacts:
     """Solve the contacts of pairs (m,) as `interval_contacts_of_meshes`, of which not both are balls."""
     margins = np.stack([moving.a.margin + moving.b.margin, moving.a_end.margin + moving.b_end.margin])
-    contacts = IntervalContacts(*np.zeros((6, len(deviation))))
+    contacts = IntervalContacts(*np.zeros((8, len(deviation))))
     contacts.low[:] = np.inf
     overlap = _overlap_throughout(moving)
     contacts.leave[:], contacts.high[:] = 1.0, -(overlap + margins.min(axis=0))
+    contacts.closing[:] = contacts.parting[:] = np.nan
     # A little more, because a pair is apart for certain where it is farther than the deviation.
     reach, low = (clearance + deviation) * (1 + _MORE), _lowest_by_bounds(moving)
     apart = np.flatnonzero(low > reach)
-    for column, value in zip(contacts, (np.nan, np.nan, np.inf, 0.5, low[apart], np.inf), strict=True):
+    for column, value in zip(contacts, (np.nan, np.nan, np.inf, 0.5, low[apart], np.inf), strict=False):
         column[apart] = value
     left = np.flatnonzero(~((overlap > 0) | (low > reach)))
     near = moving.take(left)
@@ -342,30 +344,35 @@ def _overlap_throughout(moving: _MovingPairs) -> Floats:
 
 def _contacts_of_surfaces(
     a: MovingNodes, b: MovingNodes, nearest: Floats, reach: Floats
-) -> tuple[Floats, Floats, Bools, tuple[Ints, Ints]]:
+) -> tuple[tuple[Floats, ...], Bools, tuple[Ints, Ints]]:
     """Sweep pairs (m,) from both ends, for the first and last contact within `nearest` (2, m); NaN for none.
 
-    Also returns which surfaces (m,) are within the larger `reach` (2, m) at any time, and the triangles
-    (2, m) that touch at the start, and at the end; -1 for none.
+    Returns these times, and the speeds at which surfaces come closer then, and part: (m,) each; which
+    surfaces (m,) are within the larger `reach` (2, m) at any time; and the triangles (2, m) that touch at
+    the start, and at the end, -1 for none.
     """
     back = a.reversed_in_time(), b.reversed_in_time()
     # Meshes that touch at an end need no sweep, which takes longer.
     at_start, at_end = _touching_at_ends(a, b, np.nextafter(nearest, np.inf))
     begins, ends = at_start[0] >= 0, at_end[0] >= 0
-    earliest, rows = np.zeros(len(begins)), np.flatnonzero(~begins)
+    enter, leave = np.where(begins, 0.0, np.nan), np.where(ends, 1.0, np.nan)
+    rows = np.flatnonzero(~begins)
+    found, triangles = first_impacts_of_meshes(a, b, nearest, rows=rows, guess=at_end)
+    enter[rows] = found[rows]
+    closing = closing_speeds(a, b, nearest, found, triangles)
+    rows = np.flatnonzero(~np.isnan(enter) & ~ends)
+    guess = np.where(begins, at_start, triangles)
+    found, triangles = first_impacts_of_meshes(*back, nearest[::-1], rows=rows, guess=guess)
+    leave[rows] = 1 - found[rows]
+    parting = closing_speeds(*back, nearest[::-1], found, triangles)
+    is_near = ~np.isnan(enter)
+    rows = np.flatnonzero(~is_near & (reach > nearest).any(axis=0))
     # A plane through corners that deviate is up to twice as far elsewhere, next to a triangle.
     behind = 2 * (reach - nearest)[0]
-    found, triangles = first_impacts_of_meshes(a, b, reach, rows=rows, behind=behind)
-    earliest[rows] = found[rows]
-    is_near = ~np.isnan(earliest)
-    enter, leave = np.where(begins, 0.0, np.nan), np.where(ends, 1.0, np.nan)
-    rows = np.flatnonzero(is_near & ~begins)
-    found, triangles = first_impacts_of_meshes(a, b, nearest, np.nan_to_num(earliest), rows, triangles)
-    enter[rows] = found[rows]
-    rows = np.flatnonzero(~np.isnan(enter) & ~ends)
-    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest[::-1], rows=rows, guess=triangles)[0][rows]
+    is_near[rows] = are_ever_within(a, b, reach, rows, behind)
     # Because of rounding, a graze may be found in one direction of time only.
-    return np.fmin(enter, leave), np.fmax(leave, enter), is_near, (at_start, at_end)
+    contacts = np.fmin(enter, leave), np.fmax(leave, enter), closing, parting
+    return contacts, is_near, (at_start, at_end)
 
 
 def _touching_at_ends(a: MovingNodes, b: MovingNodes, limit: Floats) -> tuple[Ints, Ints]:
@@ -391,7 +398,8 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margins: Float
     margins : (2, m) of both meshes together, at both ends
     """
     a, b = moving_nodes((moving.a, moving.a_end), (moving.b, moving.b_end))
-    enter, leave, is_near, touching = _contacts_of_surfaces(a, b, clearance + margins, reach + margins)
+    times, is_near, touching = _contacts_of_surfaces(a, b, clearance + margins, reach + margins)
+    enter, leave, *speeds = times
     low = np.where(is_near, clearance, reach)
     high = np.full(len(low), np.inf)
     # Of triangles that touch at both ends, the crossing of either may last throughout.
@@ -409,7 +417,7 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margins: Float
     is_touching = ~np.isnan(enter)
     low[is_touching] = np.inf
     least = np.where(is_touching, clearance, np.inf)
-    return IntervalContacts(enter, leave, least, np.nan_to_num((enter + leave) / 2), low, high)
+    return IntervalContacts(enter, leave, least, np.nan_to_num((enter + leave) / 2), low, high, *speeds)
 
 
 def _highest(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> Floats:
@@ -423,7 +431,7 @@ def _highest(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> Flo
         sides = [each.corners(rows[left], node[left]) for each, node in zip((a, b), triangles, strict=True)]
         middle = [(start + end) / 2 for start, end in sides]
         nearest = closest_points_triangle_triangle(*middle)
-        parts = [_parts_of(points, each) for points, each in zip(nearest, middle, strict=False)]
+        parts = [parts_of_corners(points, each) for points, each in zip(nearest, middle, strict=False)]
         # The distance of two points that move in straight lines is largest at an end.
         paths = [
             [(part[..., None] * corners).sum(axis=1) for corners in side]
@@ -432,14 +440,6 @@ def _highest(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> Flo
         result[left] = np.maximum(*(length(one - other) for one, other in zip(*paths, strict=True)))
     result[(a.start.one_sided | b.start.one_sided)[rows]] = np.inf
     return np.asarray(result)
-
-
-def _parts_of(points: Floats, corners: Floats) -> Floats:
-    """Parts (m, 3) of corners (m, 3, 3), none negative, whose sum is about at points (m, 3) on triangles."""
-    sides = np.moveaxis(corners[:, 1:] - corners[:, :1], 1, 2)
-    along = transform_vectors(np.asarray(np.linalg.pinv(sides)), points - corners[:, 0])
-    parts = np.maximum(np.concatenate([1 - along.sum(axis=1, keepdims=True), along], axis=1), 0.0)
-    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
 def _lowest_by_bounds(moving: _MovingPairs) -> Floats:

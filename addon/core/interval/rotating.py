@@ -166,7 +166,7 @@ def contact_bounds(pairs: PairMotion) -> IntervalContacts:
     high = np.where(is_bound, (first + last + travel) / 2, np.inf)
     least, least_time = np.minimum(first, last), np.where(last < first, 1.0, 0.0)
     never = np.full(low.shape, np.nan)
-    return IntervalContacts(never, never.copy(), np.maximum(least, low), least_time, low, high)
+    return IntervalContacts.without_speeds(never, never.copy(), np.maximum(least, low), least_time, low, high)
 
 
 def may_touch(pairs: PairMotion, low: Floats, clearance: float, deviation: Floats) -> Bools:
@@ -183,7 +183,7 @@ def interval_contacts_of_rotating(
     """Contacts (m,) of boxes or capsules: see `dispatch`. Changes `bounds`, from `contact_bounds`."""
     a0, a1, b0, b1 = pairs
     enter, leave = overlap_span(a0, a1, b0, b1, clearance)
-    _, _, least, least_time, low, high = bounds
+    _, _, least, least_time, low, high, *_ = bounds
     low = raised_lower_bounds(pairs, enter, low, clearance, deviation)
     # A pair that may touch within its deviation: its closest time is where to sample the motion next.
     rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + deviation) & (deviation > 0))
@@ -193,7 +193,7 @@ def interval_contacts_of_rotating(
         found = minimum_separation_of_rotating(pairs.take(rows), bounds.take(rows), no_cutoff)
         least[rows], least_time[rows] = found
     # Gaps along an axis may be smaller than a bound known otherwise.
-    return IntervalContacts(enter, leave, np.maximum(least, low), least_time, low, high)
+    return IntervalContacts.without_speeds(enter, leave, np.maximum(least, low), least_time, low, high)
 
 
 def minimum_separation_of_rotating(

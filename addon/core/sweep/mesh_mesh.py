@@ -30,6 +30,7 @@ from ..numeric.arrays import (
     unit_or_zero,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING
+from ..shapes.primitives import parts_of_corners
 from .one_sided import times_in_front
 from .triangle_triangle import (
     MAX_STEPS,
@@ -86,7 +87,6 @@ def first_impacts_of_meshes(
     begin: Floats | None = None,
     rows: Ints | None = None,
     guess: Ints | None = None,
-    behind: Floats | float = 0.0,
 ) -> tuple[Floats, Ints]:
     """First times in [begin, 1] at which the surfaces of pairs of moving meshes are within `clearance`.
 
@@ -97,19 +97,59 @@ def first_impacts_of_meshes(
     begin : (m,) float64. Times until which the meshes are known to be disjoint; 0 by default.
     rows : (r,) int64. Pairs to solve; all by default.
     guess : (2, m) int64. Nodes of triangles that may touch first; -1 for unknown.
-    behind : (m,) float64. Distances by which triangles may be behind one-sided ones that they touch.
     Returns time : (m,) float64. NaN for never.
     Returns nodes : (2, m) int64. Nodes of the triangles that touch first; -1 for never.
     """
     first, last = clearance if clearance.ndim == 2 else (clearance, clearance)
     begin = np.zeros(len(first)) if begin is None else begin
-    search = _ImpactSearch(a, b, (first, last - first), begin, behind)
+    search = _ImpactSearch(a, b, (first, last - first), begin)
     rows = np.arange(len(first)) if rows is None else rows
     if guess is not None:
         guessed = rows[guess[0, rows] >= 0]
         search.solve(guessed, guess[:, guessed])
     search.run(rows)
     return np.where(search.nodes[0] < 0, np.nan, search.best), search.nodes
+
+
+def are_ever_within(a: MovingNodes, b: MovingNodes, clearance: Floats, rows: Ints, behind: Floats) -> Bools:
+    """Decide for which pairs of moving meshes in rows (r,) surfaces come within `clearance` at any time.
+
+    Never wrong where they do, as `first_impacts_of_meshes`, which takes longer.
+
+    a, b : MovingNodes, (m,). The meshes, in one space and unit.
+    clearance : (2, m) float64. Distances that count as contact, at both ends.
+    behind : (m,) float64. Distances by which triangles may be behind one-sided ones that they touch.
+    Returns are_within : (r,) bool
+    """
+    first, last = clearance
+    search = _NearnessSearch(a, b, (first, last - first), np.zeros(len(first)), behind)
+    search.run(rows)
+    return np.asarray(search.nodes[0, rows] >= 0)
+
+
+def closing_speeds(a: MovingNodes, b: MovingNodes, clearance: Floats, time: Floats, nodes: Ints) -> Floats:
+    """Compute the speeds (m,) at which moving triangles come within `clearance`, at these times (m,).
+
+    a, b : MovingNodes, (m,). The meshes, in one space and unit.
+    clearance : (2, m) float64. As in `first_impacts_of_meshes`, which finds the times and triangles.
+    time : (m,) float64. NaN for never.
+    nodes : (2, m) int64. Nodes of triangles; -1 for never.
+    Returns speed : (m,) float64. In lengths per interval; NaN for never.
+    """
+    speed, rows = np.full(len(time), np.nan), np.flatnonzero(nodes[0] >= 0)
+    if not len(rows):
+        return speed
+    now = time[rows]
+    first, second = (
+        MovingTriangles(*each.corners(rows, node)) for each, node in zip((a, b), nodes[:, rows], strict=True)
+    )
+    on_a, on_b, normal = contacts_of_triangles(first, second, now)
+    of_a, of_b = (
+        (parts_of_corners(points, each.at(now))[..., None] * (each.end - each.start)).sum(axis=1)
+        for each, points in ((first, on_a), (second, on_b))
+    )
+    speed[rows] = (clearance[1] - clearance[0])[rows] - dot(of_b - of_a, normal)
+    return speed
 
 
 class _MovingNodePairs(Table):
@@ -141,7 +181,7 @@ class _ImpactSearch(SupportSearch):
         b: MovingNodes,
         clearance: tuple[Floats, Floats],
         begin: Floats,
-        behind: Floats | float,
+        behind: Floats | float = 0.0,
     ) -> None:
         super().__init__(a, b, np.full(len(begin), AFTER_END))
         self._clearance, self._growth = clearance
@@ -286,6 +326,14 @@ class _ImpactSearch(SupportSearch):
             time[rows], _ = first_impacts_of_triangles(*pairs, clearance, time[rows], growth=growth)
             rows = rows[~np.isnan(time[rows])]
         return time
+
+
+class _NearnessSearch(_ImpactSearch):
+    """Search for any impact of moving meshes, at whatever time: see `are_ever_within`."""
+
+    def values(self, row: Ints, i: Ints, j: Ints, low: Floats, is_quick: bool) -> tuple[Floats, Floats]:
+        time, slow = super().values(row, i, j, low, is_quick)
+        return np.where(np.isnan(time), np.nan, self._begin[row]), slow
 
 
 def closing_times(first: Floats, last: Floats) -> Floats:
