@@ -107,11 +107,12 @@ def separating_axes(a: Floats, b: Floats) -> Floats:
     return np.moveaxis(axes, 1, 0)
 
 
-def best_axis(a: Floats, b: Floats, axes: Floats) -> tuple[Floats, Floats]:
+def best_axis(a: Floats, b: Floats, axes: Floats, later: Floats | None = None) -> tuple[Floats, Floats]:
     """Find the axis of the largest gap between triangles with corners (m, 3, 3).
 
     a, b : (m, 3, 3) float64. Corners, one in each row.
     axes : (k, m, 3) float64. Unit vectors, or zero for none.
+    later : (k, m, 3) float64. These axes at a later time, at which the best one is returned.
     Returns gap : (m,) float64. Negative for an overlap; -inf if there are no axes.
     Returns axis : (m, 3) float64. Unit vectors from `a` to `b`; +X if there are no axes.
     """
@@ -121,6 +122,8 @@ def best_axis(a: Floats, b: Floats, axes: Floats) -> tuple[Floats, Floats]:
     gaps = np.where((axes != 0).any(axis=-1), np.maximum(ahead, behind), -np.inf)
     best, rows = gaps.argmax(axis=0), np.arange(len(a))
     axis, is_ahead = axes[best, rows], (ahead >= behind)[best, rows]
+    if later is not None:
+        axis = np.where((later[best, rows] != 0).any(axis=1, keepdims=True), later[best, rows], axis)
     return gaps[best, rows], normalized(np.where(is_ahead[:, None], axis, -axis))
 
 

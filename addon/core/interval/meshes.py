@@ -116,8 +116,7 @@ def minimum_separation_of_meshes(
     """
     least, least_time = contacts.least.copy(), contacts.least_time.copy()
     moving = _MovingPairs.of(pairs, contacts)
-    # Depths of all contacts are reported.
-    below = cutoff - np.where(moving.is_touching, 0.0, _RESOLUTION_OF_GAPS * moving.size)
+    below = cutoff - _RESOLUTION_OF_GAPS * moving.size
     # Those of two balls are known.
     is_open = np.where(moving.is_touching, contacts.low == np.inf, (contacts.low < below) & (least == np.inf))
     rows = np.flatnonzero(is_open)
@@ -148,7 +147,8 @@ def expected_depths_of_meshes(pairs: PairMotion, contacts: IntervalContacts, cut
         # Where they move far, or edges alone cross in the middle, a corner may be inside for a short time.
         is_open = moving.have_depth & (moving.are_fast | (middle.slope == 0))
         fall = np.maximum(_FALL * np.abs(middle.slope) * duration, _SMOOTH * path)
-        low[rows[chunk]] = middle.value - np.where(is_open, path / 2, fall)
+        least = middle.value - np.where(is_open, path / 2, fall)
+        low[rows[chunk]] = least + _RESOLUTION_OF_GAPS * moving.size
     return low
 
 
@@ -172,7 +172,7 @@ def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Fl
         nearer.assign(between, moving.take(between).tangents_at(middle))
     columns = zip(best, nearer, strict=True)
     around = Tangents(*(np.where(step > 0, (x, y), (y, x)) for x, y in columns))
-    least[rows], least_time[rows] = minimum_by_tangents(moving, around)
+    least[rows], least_time[rows] = minimum_by_tangents(moving, around, _RESOLUTION / 2)
     return least, least_time
 
 

@@ -239,7 +239,9 @@ def _lower_bound_between(start: SeparatedBoxes, end: SeparatedBoxes, sagitta: Fl
     return low
 
 
-def minimum_by_tangents(boxes: Any, samples: Tangents) -> tuple[Floats, Floats]:
+def minimum_by_tangents(
+    boxes: Any, samples: Tangents, resolution: float = _RESOLUTION
+) -> tuple[Floats, Floats]:
     """Least (m,) of samples (k, m) at increasing times, and of further ones where neighboring tangents meet.
 
     The separation of shapes that do not rotate is convex: their tangents are never above it.
@@ -253,7 +255,7 @@ def minimum_by_tangents(boxes: Any, samples: Tangents) -> tuple[Floats, Floats]:
     for _ in range(_TANGENT_STEPS):
         time, bound = left.meeting(right)
         # Stop where tangents do not meet in between, or hardly below the least value so far.
-        going = np.flatnonzero(least[rows] - bound > _RESOLUTION * boxes.size)
+        going = np.flatnonzero(least[rows] - bound > resolution * boxes.size)
         if not len(going):
             break
         rows, boxes, left, right = rows[going], boxes.take(going), left.take(going), right.take(going)

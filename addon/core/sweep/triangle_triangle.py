@@ -114,7 +114,7 @@ def contacts_of_triangles(a: MovingTriangles, b: MovingTriangles, time: Floats) 
     witness = closest_points_triangle_triangle(first, second)
     is_disjoint = np.abs(witness.on_b - witness.on_a).max(axis=1) > _MIN_DISTANCE * size
     before = a.at(time - _TIME_BEFORE), b.at(time - _TIME_BEFORE)
-    normal = best_axis(*before, separating_axes(*before))[1]
+    normal = best_axis(*before, separating_axes(*before), separating_axes(first, second))[1]
     return witness._replace(normal=np.where(is_disjoint[:, None], witness.normal, normal))
 
 
