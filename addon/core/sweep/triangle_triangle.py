@@ -15,12 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distance.mesh_mesh import (
-    best_axis,
-    closest_points_triangle_triangle,
-    separating_axes,
-)
 from ..distance.separating_axis import WitnessPoints
+from ..distance.triangle_triangle import best_axis, closest_points_triangle_triangle, separating_axes
 from ..numeric.arrays import (
     Bools,
     Floats,
