@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from ..distance.mesh_depth import DeepestVertices, deepest_vertices
 from ..distance.mesh_mesh import (
     closest_points_of_nodes,
-    closest_points_triangle_triangle,
     closest_triangles,
 )
 from ..distance.meshes import margins_of_crossings
 from ..distance.separating_axis import separation_aabb_aabb
+from ..distance.triangle_triangle import closest_points_triangle_triangle
 from ..mesh.meshes import (
     Meshes,
     chunks_by_vertices,

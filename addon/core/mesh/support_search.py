@@ -163,11 +163,11 @@ class SupportSearch(MeshPairSearch):
         """Choose other directions for pairs (r,)."""
 
     def remaining(self, rows: Ints) -> Floats:
-        """Ranges (r,) of the values of pairs (r,) that are still possible."""
+        """Return the lengths (r,) of the ranges in which values of pairs (r,) are still possible."""
         return self.best[rows]
 
     def times(self, rows: Ints) -> tuple[Floats, Floats]:
-        """Times (r,) in [0, 1] between which pairs (r,) are searched."""
+        """Return the times (r,) in [0, 1] between which pairs (r,) are searched."""
         return np.zeros(len(rows)), np.ones(len(rows))
 
     def narrow(self, rows: Ints, first: Floats, last: Floats) -> Bools:
