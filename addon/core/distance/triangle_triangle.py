@@ -27,6 +27,7 @@ from ..numeric.arrays import (
     unit_or_zero,
 )
 from ..numeric.tolerances import GAP_ROUNDING
+from ..progress import pause
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from .separating_axis import WitnessPoints
 
@@ -104,6 +105,7 @@ def _closest(a: Floats, b: Floats) -> tuple[WitnessPoints, Floats]:
     on_a, on_b, normal = (np.empty((len(a), 3)) for _ in range(3))
     distance = np.empty(len(a))
     for start in range(0, len(a), _PAIRS_AT_ONCE):
+        pause()
         rows = slice(start, start + _PAIRS_AT_ONCE)
         on_a[rows], on_b[rows], normal[rows], distance[rows] = _closest_of(a[rows], b[rows])
     return WitnessPoints(on_a, on_b, normal), distance

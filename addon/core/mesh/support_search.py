@@ -25,6 +25,7 @@ from ..numeric.arrays import (
     transform_vectors,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING
+from ..progress import pause
 from .mesh_bvh import MeshBvh
 from .node_pool import MovingNodes, PosedNodes
 from .pair_search import MeshPairSearch, QueuedPairs
@@ -202,6 +203,7 @@ class SupportSearch(MeshPairSearch):
         for _ in range(_DIRECTIONS):
             if not len(rows):
                 break
+            pause()
             before = self.remaining(rows)
             pairs, is_all = self._promising(rows, np.where(failures < self.tries, _FEW, _MORE))
             self._solve(pairs)

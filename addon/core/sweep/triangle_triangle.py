@@ -27,6 +27,7 @@ from ..numeric.arrays import (
 )
 from ..numeric.floating_point import Exact, two_difference, two_product
 from ..numeric.tolerances import GAP_ROUNDING
+from ..progress import pause
 
 MAX_STEPS = 101
 SLOW_STEPS = 4
@@ -100,6 +101,7 @@ def first_impacts_of_triangles(
     ]
     time, is_resolved = np.full(count, np.nan), np.ones(count, dtype=bool)
     for first in range(0, count, _CHUNK_PAIRS):
+        pause()
         rows = slice(first, first + _CHUNK_PAIRS)
         start, end = (np.concatenate([p[rows], q[rows]], axis=1) for p, q in zip(a, b, strict=True))
         sweeps = _Sweeps.scaled(start, end, *(each[rows] for each in numbers))
