@@ -1,26 +1,23 @@
-"""Upper bounds of the depths of many points in one large mesh, by an octree that grows where it is needed.
+"""Upper bounds of the depths of many points in one large mesh, by grids of cells around it.
 
-The center of each cell has its distance from the surface, and a side of it. A point is no deeper than that
-distance and its offset from the center together, and outside wherever the surface is farther from a center
-outside. Centers are measured once for a mesh, whatever moves through it later.
+The center of each cell has its distance from the surface, negative outside. A point is no deeper than that
+and its offset from the center together. Where this is too much, smaller cells follow. Each is measured when
+it is first needed, and once for a mesh, whatever moves through it later.
 """
 
 from __future__ import annotations
 
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..mesh.mesh_bvh import MeshBvh
-from ..mesh.near_triangles import near_triangles
+from ..mesh.near_triangles import least_distances, near_triangles
 from ..numeric.arrays import (
     Bools,
     Floats,
     Ints,
     Table,
-    chunks_by_cost,
     concatenated_ranges,
     is_run_start,
     length,
@@ -32,109 +29,109 @@ from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 
 _MANY_TRIANGLES, _FEW_VERTICES = 1 << 12, 1 << 12
 """Triangles from which on a mesh has cells, and vertices up to which all are compared with these at once."""
-_LEVELS = 7
-"""Times that the cell around the mesh is halved, at most."""
+_CLUSTERS = 32
+"""Clusters that are compared together first."""
+_CELLS, _PARTS = 1 << 10, (1, 2, 4)
+"""Largest cells in the box around a mesh, about, and parts of their sides that are sides of smaller ones."""
 _ROUNDING = 1e-7
-"""Part of the size of the mesh within which neither a side nor a bound is certain."""
-_POINTS_AT_ONCE = 1 << 14
+"""Part of a distance that is added to it where it bounds a search."""
+_SLACK = 1 / 32
+"""Part of the side of a cell by which its distance may be too large, so that few triangles are compared."""
+_POINTS_AT_ONCE = 1 << 17
 
 
 class DepthCells:
-    """Cells (n,) of the octree of a closed mesh, in its space before a matrix; the first one is the root."""
+    """Grids of cells in the box around a closed mesh that keeps its shape, in the space before its matrix."""
 
     def __init__(self, mesh: MeshBvh) -> None:
-        """Measure the cell around a mesh that does not deform."""
-        low, high = mesh.box
-        self._half, self._count = float((high - low).max()) / 2, 0
-        self._centers, self._distances = np.empty((3, 0)), np.empty(0)
-        self._triangles, self._are_inside = np.empty(0, dtype=np.int64), np.empty(0, dtype=bool)
-        self._children = np.empty(0, dtype=np.int64)
-        self._add(mesh, (low / 2 + high / 2)[None], np.zeros(1, dtype=np.int64))
+        """Divide the box into cells, without measuring them."""
+        self._low, high = mesh.box
+        extent = high - self._low
+        extent = np.maximum(extent, extent.max() / _CELLS)
+        self._side = float(np.cbrt(extent.prod() / _CELLS))
+        self._counts = np.ceil(extent / self._side).astype(np.int64)
+        sizes = [int(self._counts.prod()) * parts**3 for parts in _PARTS]
+        self._depths = [np.full(size, np.nan) for size in sizes]
+        self._triangles = [np.zeros(size, dtype=np.int32) for size in sizes]
 
     def deeper_points(
         self, mesh: MeshBvh, points: Floats, least: Floats, radius: Floats
     ) -> tuple[Ints, Floats, Bools, Ints]:
-        """Find points around which there may be others that are deeper in the mesh.
+        """Find points around which any other one may be deeper in the mesh.
 
         points : (3, n) float64. In the space of the mesh.
         least : (n,) float64. Depths; those outside are negative.
-        radius : (n,) float64. Distances of the others.
+        radius : (n,) float64. Distances from each up to which another one counts.
         Returns rows : (k,) int64. The points.
         Returns most : (k,) float64. Upper bounds of the depths around them.
         Returns are_inside : (k,) bool. Those that are inside for certain.
         Returns triangles : (k,) int64. Triangles near the points.
         """
-        parts = []
-        for chunk in chunks_by_cost(np.ones(points.shape[1]), _POINTS_AT_ONCE):
-            rows, *found = self._deeper_points(mesh, points[:, chunk], least[chunk], radius[chunk])
-            parts.append((rows + chunk.start, *found))
+        low, high = mesh.box[..., None]
+        most = np.minimum(points - low, high - points).min(axis=0) + radius
+        parts, rows = [], np.flatnonzero(most > least)
+        for chunk in np.array_split(rows, 1 + len(rows) // _POINTS_AT_ONCE):
+            place, *found = self._deeper_points(mesh, points[:, chunk], least[chunk], radius[chunk])
+            parts.append((chunk[place], *found))
         rows, most, are_inside, triangles = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         return rows, most, are_inside, triangles
 
     def _deeper_points(
         self, mesh: MeshBvh, points: Floats, least: Floats, radius: Floats
     ) -> tuple[Ints, Floats, Bools, Ints]:
-        low, high = mesh.box[..., None]
-        rows = np.flatnonzero(np.minimum(points - low, high - points).min(axis=0) + radius > least)
-        node, half, done = np.zeros(len(rows), dtype=np.int64), self._half, []
-        for level in range(_LEVELS + 1):
-            offset = points[:, rows] - self._centers[:, node]
-            apart, distance = length_first(offset) + _ROUNDING * self._half, self._distances[node]
-            is_inside = self._are_inside[node]
-            most = apart + np.where(is_inside, distance, -distance) + radius[rows]
-            kept = np.flatnonzero(most > least[rows])
-            rows, node, offset, most = rows[kept], node[kept], offset[:, kept], most[kept]
-            is_inside = is_inside[kept] & (apart < distance)[kept]
+        """Find points within the box as `deeper_points`, or beyond it by their radius."""
+        rows, place, done = np.arange(len(least)), (points - self._low[:, None]) / self._side, []
+        for level, parts in enumerate(_PARTS):
+            cell = np.clip(np.floor(place * parts), 0, self._counts[:, None] * parts - 1)
+            apart = length_first(place - (cell + 0.5) / parts) * self._side + self._slack(parts)
+            cells = self._numbers(cell.astype(np.int64), parts)
+            self._measure(mesh, level, cells)
+            depth = self._depths[level][cells]
+            most = apart + depth + radius
+            is_left = most > least
             # Smaller cells do not bound the depth of what is much larger.
-            is_last = radius[rows] > half if level < _LEVELS else np.ones(len(rows), dtype=bool)
+            is_last = is_left & ((radius * parts > self._side) | (parts == _PARTS[-1]))
             last = np.flatnonzero(is_last)
-            done.append((rows[last], most[last], is_inside[last], self._triangles[node[last]]))
-            left = np.flatnonzero(~is_last)
-            if not len(left):
-                break
-            rows, half = rows[left], half / 2
-            octant = np.array([1, 2, 4]) @ (offset[:, left] > 0)
-            node = self._child(mesh, node[left], octant, half)
-        rows, most, is_inside, triangles = (np.concatenate(columns) for columns in zip(*done, strict=True))
-        return rows, most, is_inside, triangles
+            triangles = self._triangles[level][cells[last]].astype(np.int64)
+            done.append((rows[last], most[last], (depth > apart)[last], triangles))
+            left = np.flatnonzero(is_left & ~is_last)
+            rows, least, radius = rows[left], least[left], radius[left]
+            place = place[:, left]
+        rows, most, are_inside, triangles = (np.concatenate(columns) for columns in zip(*done, strict=True))
+        return rows, most, are_inside, triangles
 
-    def _child(self, mesh: MeshBvh, node: Ints, octant: Ints, half: float) -> Ints:
-        """Return the children (n,) of cells (n,) in octants (n,), and measure new ones."""
-        place = 8 * node + octant
-        child: Ints = self._children[place]
-        new = np.unique(place[child < 0])
+    def _slack(self, parts: int) -> float:
+        """Return by how much less than it is given for a cell the distance from its center may be."""
+        return _SLACK * self._side / parts
+
+    def _numbers(self, cell: Ints, parts: int) -> Ints:
+        """Numbers (n,) of cells (3, n) by axes."""
+        _, y, z = (self._counts * parts).tolist()
+        return np.asarray((cell[0] * y + cell[1]) * z + cell[2])
+
+    def _measure(self, mesh: MeshBvh, level: int, cells: Ints) -> None:
+        """Measure the depths of the centers of cells (n,) that are not known."""
+        parts, depths = _PARTS[level], self._depths[level]
+        new = np.unique(cells[np.isnan(depths[cells])])
         if not len(new):
-            return child
-        parent, octant = np.divmod(new, 8)
-        side = np.where(octant & np.array([[1], [2], [4]]), half, -half)
-        centers = np.ascontiguousarray((self._centers[:, parent] + side).T)
-        self._children[new] = np.arange(self._count, self._count + len(new))
-        self._add(mesh, centers, self._triangles[parent], parent)
-        child = self._children[place]
-        return child
-
-    def _add(self, mesh: MeshBvh, centers: Floats, near: Ints, parent: Ints | None = None) -> None:
-        """Add cells with centers (n, 3) near triangles (n,), whose parents (n,) are known."""
-        distance, triangle = _nearest(mesh, centers, near)
-        is_inside = np.zeros(len(near), dtype=bool)
-        unknown = np.arange(len(near))
-        if parent is not None:
-            is_inside[:] = self._are_inside[parent]
-            apart = length(centers - self._centers[:, parent].T) + _ROUNDING * self._half
-            # What no surface is between is on one side.
-            unknown = np.flatnonzero(apart >= np.maximum(distance, self._distances[parent]))
+            return
+        cell = np.array(np.unravel_index(new, self._counts * parts))
+        centers = np.ascontiguousarray((self._low[:, None] + (cell + 0.5) * (self._side / parts)).T)
+        slack = self._slack(parts)
+        if level:
+            ratio = parts // _PARTS[level - 1]
+            above = self._numbers(cell // ratio, _PARTS[level - 1])
+            middle = (cell // ratio + 0.5) * ratio
+            apart = length_first(cell + 0.5 - middle) * (self._side / parts)
+            depth, near = self._depths[level - 1][above], self._triangles[level - 1][above].astype(np.int64)
+        else:
+            apart, depth, near = np.full(len(new), np.inf), np.zeros(len(new)), _near_clusters(mesh, centers)
+        distance, self._triangles[level][new] = _nearest(mesh, centers, near, slack)
+        is_inside = depth > 0
+        # What no surface is between is on one side.
+        unknown = np.flatnonzero(apart + 2 * slack >= np.maximum(distance, np.abs(depth)))
         is_inside[unknown] = mesh.surface.contains(centers[unknown])
-        begin, self._count = self._count, self._count + len(near)
-        new = slice(begin, self._count)
-        if self._count > len(self._distances):
-            more = 2 * self._count
-            self._centers, self._distances = _longer(self._centers, more), _longer(self._distances, more)
-            self._triangles = _longer(self._triangles, more)
-            self._are_inside = _longer(self._are_inside, more)
-            self._children = _longer(self._children, 8 * more)
-        self._centers[:, new], self._distances[new] = centers.T, distance
-        self._triangles[new], self._are_inside[new] = triangle, is_inside
-        self._children[8 * begin : 8 * self._count] = -1
+        depths[new] = np.where(is_inside, distance, -distance)
 
 
 _kept: WeakKeyDictionary[MeshBvh, DepthCells] = WeakKeyDictionary()
@@ -163,7 +160,7 @@ def has_depth_cells(mesh: MeshBvh) -> bool:
 
 
 def cluster_count(mesh: MeshBvh) -> int:
-    """Return the number of clusters that are compared with cells before vertices, or else of vertices."""
+    """Return the number of clusters, or of vertices where all of them are compared with cells."""
     is_small = mesh.deforms or mesh.vertex_count <= _FEW_VERTICES
     return mesh.vertex_count if is_small else len(mesh.nodes.clusters)
 
@@ -182,13 +179,15 @@ def deeper_vertices(a: MeshBvh, b: MeshBvh, matrix: Floats, least: Floats) -> De
     if cluster_count(a) == a.vertex_count:
         row, vertex = row.repeat(a.vertex_count), np.tile(np.arange(a.vertex_count), len(row))
     else:
-        center, radius = a.spheres.center, a.spheres.radius
-        row, cluster = row.repeat(len(center)), np.tile(np.arange(len(center)), len(row))
-        reach = singular_value_range(matrix[:, :3, :3])[1][row] * radius[cluster]
-        near = cells.deeper_points(b, _posed(matrix, row, center[cluster]), least[row], reach)[0]
-        (vertices, begins), row, cluster = a.vertices_once, row[near], cluster[near]
-        sizes = np.diff(begins)[cluster]
-        row, vertex = row.repeat(sizes), vertices[concatenated_ranges(begins[cluster], sizes)]
+        stretch = singular_value_range(matrix[:, :3, :3])[1]
+        groups, (vertices, begins) = _groups(a), a.vertices_once
+        row, vertex = row.repeat(len(groups[1])), np.tile(np.arange(len(groups[1])), len(row))
+        for center, radius, starts in (groups, (a.spheres.center, a.spheres.radius, begins)):
+            points = _posed(matrix, row, center[vertex])
+            near = cells.deeper_points(b, points, least[row], stretch[row] * radius[vertex])[0]
+            sizes = np.diff(starts)[vertex[near]]
+            row, vertex = row[near].repeat(sizes), concatenated_ranges(starts[vertex[near]], sizes)
+        vertex = vertices[vertex]
     points = _posed(matrix, row, a.points[vertex])
     near, most, are_inside, triangle = cells.deeper_points(b, points, least[row], np.zeros(len(row)))
     row, local = row[near], np.ascontiguousarray(points[:, near].T)
@@ -197,17 +196,31 @@ def deeper_vertices(a: MeshBvh, b: MeshBvh, matrix: Floats, least: Floats) -> De
     return found.take(np.flatnonzero(most > least[row]))
 
 
+def _groups(mesh: MeshBvh) -> tuple[Floats, Floats, Ints]:
+    """Centers (g, 3) and radii (g,) of groups of consecutive clusters, and where they begin (g + 1,)."""
+    center, radius = mesh.spheres.center, mesh.spheres.radius
+    starts = np.arange(0, len(center), _CLUSTERS)
+    middle = np.minimum.reduceat(center, starts) / 2 + np.maximum.reduceat(center, starts) / 2
+    starts = np.append(starts, len(center))
+    apart = length(center - middle.repeat(np.diff(starts), axis=0)) + radius
+    return middle, np.maximum.reduceat(apart, starts[:-1]) * (1 + _ROUNDING), starts
+
+
 def _posed(matrix: Floats, row: Ints, points: Floats) -> Floats:
     """Transform points (n, 3) by matrices (m, 4, 4) in rows (n,), to columns (3, n)."""
     linear = np.ascontiguousarray(np.moveaxis(matrix[:, :3], 0, -1))[..., row]
     return transform_columns(linear[:, :3], np.ascontiguousarray(points.T)) + linear[:, 3]
 
 
-def _longer(values: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return values (..., n) with room for more along the last axis."""
-    result = np.empty((*values.shape[:-1], size), values.dtype)
-    result[..., : values.shape[-1]] = values
-    return result
+def _near_clusters(mesh: MeshBvh, points: Floats) -> Ints:
+    """Find a triangle (n,) of the cluster of a mesh whose center is the nearest one to points (n, 3)."""
+    centers = mesh.spheres.center
+    nearest = [
+        length(part[:, None] - centers).argmin(axis=1)
+        for part in np.array_split(points, 1 + len(points) * len(centers) // _POINTS_AT_ONCE)
+    ]
+    clusters = mesh.nodes.clusters[np.concatenate(nearest)]
+    return np.asarray(mesh.nodes.first_triangle[clusters])
 
 
 def _distances_from_triangles(mesh: MeshBvh, points: Floats, triangles: Ints) -> Floats:
@@ -216,17 +229,23 @@ def _distances_from_triangles(mesh: MeshBvh, points: Floats, triangles: Ints) ->
     return length(closest_on_triangle(points, triangles_from_corners(corners)) - points)
 
 
-def _nearest(mesh: MeshBvh, points: Floats, near: Ints) -> tuple[Floats, Ints]:
-    """Find the distances (n,) of points (n, 3) from a mesh, and the nearest triangles (n,).
+def _nearest(mesh: MeshBvh, points: Floats, near: Ints, slack: float) -> tuple[Floats, Ints]:
+    """Find the distances (n,) of points (n, 3) from a mesh, too large by a slack at most, and near triangles.
 
     near : (n,) int64. Triangles that are not far.
     """
     distance, triangle = _distances_from_triangles(mesh, points, near), near.copy()
-    place, others, _ = near_triangles(mesh, points, distance * (1 + _ROUNDING), np.ones(len(near)))
-    apart = _distances_from_triangles(mesh, points[place], others)
-    order = np.lexsort((apart, place))
-    order = order[is_run_start(place[order])]
-    place, others, apart = place[order], others[order], apart[order]
-    nearer = apart < distance[place]
-    distance[place[nearer]], triangle[place[nearer]] = apart[nearer], others[nearer]
+    place, near, _ = near_triangles(mesh, points, distance * (1 + _ROUNDING), np.ones(len(near)))
+    to_center = length(points[place] - mesh.spheres.triangle_center[near])
+    low = least_distances(mesh, points[place], near, to_center)
+    # The one with the nearest center first, because it leaves few that may be nearer by more than the slack.
+    order = np.lexsort((to_center, place))
+    is_first = is_run_start(place[order])
+    for tried in (order[is_first], order[~is_first]):
+        tried = tried[low[tried] < distance[place[tried]] - slack]
+        apart = _distances_from_triangles(mesh, points[place[tried]], near[tried])
+        tried, apart = tried[nearest := np.lexsort((apart, place[tried]))], apart[nearest]
+        is_nearer = is_run_start(place[tried]) & (apart < distance[place[tried]])
+        row = place[tried[is_nearer]]
+        distance[row], triangle[row] = apart[is_nearer], near[tried[is_nearer]]
     return distance, triangle

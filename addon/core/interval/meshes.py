@@ -33,6 +33,7 @@ from ..mesh.points_inside import are_inside
 from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length, transform_vectors
 from ..shapes import Sphere
 from ..sweep.mesh_mesh import first_impacts_of_meshes
+from .common_paths import paths_where_both_are
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import Tangents, minimum_by_tangents
 from .spheres import interval_contacts_of_spheres
@@ -142,7 +143,9 @@ def expected_depths_of_meshes(pairs: PairMotion, contacts: IntervalContacts, cut
     for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(rows) else ():
         moving = near.take(chunk)
         duration, path = moving.end - moving.begin, moving.paths()
-        middle = moving.tangents_at((moving.begin + moving.end) / 2, cutoff[rows[chunk]] + path / 2)
+        middle_time = (moving.begin + moving.end) / 2
+        shared = duration * paths_where_both_are(pairs.take(rows[chunk]), middle_time)
+        middle = moving.tangents_at(middle_time, cutoff[rows[chunk]] + np.minimum(path, shared) / 2)
         # Where they move far, or edges alone cross in the middle, a corner may be inside for a short time.
         is_open = moving.have_depth & (moving.are_fast | (middle.slope == 0))
         fall = np.maximum(_FALL * np.abs(middle.slope) * duration, _SMOOTH * path)
