@@ -55,7 +55,7 @@ def test_depths_by_cells_under_scales_and_shear_are_in_the_world(cells_everywher
 
 
 def large_balls() -> tuple[Meshes, Meshes]:
-    """Two unit balls of 32,768 triangles, made in each test, whose centers are 1.2 apart along different axes."""
+    """Two unit balls of 32,768 triangles, made each time, with centers 1.2 apart along different axes."""
     mesh = TriangleMesh(triangles_from_corners(icosphere(6)))
     poses = np.tile(np.eye(4), (2, 3, 1, 1))
     poses[1, :, :3, 3] = np.diag([1.2, -1.2, 1.2])
