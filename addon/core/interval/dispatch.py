@@ -31,9 +31,6 @@ from .spheres import interval_contacts_of_spheres
 SLOW_CHUNK = 1 << 11
 """Pairs whose exact solution takes about 50 ms at most, where each pair takes long."""
 
-_MANY_INTERVALS, _STRIDE = 32, 16
-"""Intervals of one pair from which on every sixteenth is searched first, because it rules out most."""
-
 
 def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float, _deviation: Floats) -> IntervalContacts:
     """Solve the contacts of boxes along the axes. Exact up to float64 rounding."""
@@ -82,6 +79,9 @@ INTERVALS: dict[tuple[type, type], IntervalMethods] = {
     (Capsule, Capsule): _ROTATING,
 }
 """What scans follow: pairs of two types of shapes, each with its methods."""
+
+_MANY_INTERVALS, _STRIDE = 32, 16
+"""Intervals of one pair from which on every sixteenth is searched first, because it rules out most."""
 
 
 def with_minimum_separation(

@@ -144,8 +144,9 @@ def expected_depths_of_meshes(pairs: PairMotion, contacts: IntervalContacts, cut
         moving = near.take(chunk)
         duration, path = moving.end - moving.begin, moving.paths()
         middle_time = (moving.begin + moving.end) / 2
-        shared = duration * paths_where_both_are(pairs.take(rows[chunk]), middle_time)
-        middle = moving.tangents_at(middle_time, cutoff[rows[chunk]] + np.minimum(path, shared) / 2)
+        reach = np.minimum(path, duration * paths_where_both_are(pairs.take(rows[chunk]), middle_time)) / 2
+        below = cutoff[rows[chunk]] - _RESOLUTION_OF_GAPS * moving.size
+        middle = moving.tangents_at(middle_time, below + reach)
         # Where they move far, or edges alone cross in the middle, a corner may be inside for a short time.
         is_open = moving.have_depth & (moving.are_fast | (middle.slope == 0))
         fall = np.maximum(_FALL * np.abs(middle.slope) * duration, _SMOOTH * path)
