@@ -19,15 +19,16 @@ other times, and the factor by which they may be larger.
 """
 
 
-def paths_where_both_are(pairs: PairMotion, time: Floats) -> Floats:
+def paths_where_both_are(pairs: PairMotion, begin: Floats, end: Floats) -> Floats:
     """Bound how far (m,) vertices of one mesh move relative to the other, within the spheres around both.
 
     This bounds changes of depths: motion in which a vertex keeps its place in the other mesh does not count.
     Infinite for meshes that deform, and for large rotations.
 
     pairs : PairMotion, batch (m,). Of meshes, whose corners move in straight lines.
-    time : (m,) float64. In the middle of the part that matters.
+    begin, end : (m,) float64. Times in [0, 1] between which they move.
     """
+    time = (begin + end) / 2
     a, b = (_Moving.of(*ends, time) for ends in ((pairs.a_start, pairs.a_end), (pairs.b_start, pairs.b_end)))
     offset, move, turn = b.center - a.center, a.move - b.move, a.turn - b.turn
     # Around the spheres at all times, as they are in the middle.
@@ -40,7 +41,7 @@ def paths_where_both_are(pairs: PairMotion, time: Floats) -> Floats:
     path += np.linalg.norm(turn, axis=(1, 2), ord=2) * around
     # What is not a rotation moves surfaces to the vertices within.
     path += (a.stretch + b.stretch) * np.minimum(a.radius, b.radius) + a.growth + b.growth
-    return np.where(a.is_slow & b.is_slow, _MORE * path, np.inf)
+    return np.where(a.is_slow & b.is_slow, _MORE * (end - begin) * path, np.inf)
 
 
 class _Moving(Table):

@@ -31,7 +31,7 @@ def test_vertices_move_no_farther_from_planes_of_the_other_mesh():
     meshes = [TriangleMesh(triangles_from_corners(corners)) for corners in (icosphere(2), box(0.5, 0.4, 0.6))]
     poses = [motion_of(mesh, rng, count, 0.5, 0.1) for mesh in meshes]
     a, b = (Meshes(mesh, pose) for mesh, pose in zip(meshes, poses, strict=True))
-    found = paths_where_both_are(PairMotion(a[0], a[1], b[0], b[1]), np.full(count, 0.5))
+    found = paths_where_both_are(PairMotion(a[0], a[1], b[0], b[1]), np.zeros(count), np.ones(count))
     assert np.isfinite(found).all()
     # A point of the first mesh, and a plane through a point of the second one near it at the start.
     point = scenes.random_directions(rng, count) * rng.uniform(0, 1, (count, 1))
@@ -65,7 +65,7 @@ def test_wheels_that_turn_against_each_other_hardly_move_where_they_meet():
         end = pose.copy()
         end[:3, :3] = rotation_about(np.array([0.0, 0.0, 1.0]), np.array(angle))
         ends += [Meshes(mesh, pose[None]), Meshes(mesh, end[None])]
-    found = paths_where_both_are(PairMotion(*ends), np.array([0.5]))
+    found = paths_where_both_are(PairMotion(*ends), np.zeros(1), np.ones(1))
     # The spheres overlap up to sqrt(1 - 0.95 ** 2) = 0.312 from the line between the centers: there both move
     # by 0.1 * 0.312 in opposite directions, and along it by up to 0.1 * 0.1.
     assert 2 * 0.0312 < found[0] < 1.5 * 2 * 0.0312
@@ -76,7 +76,7 @@ def test_large_rotations_and_meshes_that_deform_have_no_bound():
     pose, end = np.eye(4)[None], np.eye(4)[None].copy()
     end[0, :3, :3] = rotation_about(np.array([0.0, 0.0, 1.0]), np.array(1.0))
     still, turned = Meshes(mesh, pose), Meshes(mesh, end)
-    assert paths_where_both_are(PairMotion(still, turned, still, still), np.array([0.5]))[0] == np.inf
+    assert paths_where_both_are(PairMotion(still, turned, still, still), np.zeros(1), np.ones(1))[0] == np.inf
     moved = np.array([mesh.nodes.moved(mesh.nodes.vertices + 0.01)], dtype=object)
     other = Meshes.unchecked(moved, pose, np.zeros(1))
-    assert paths_where_both_are(PairMotion(still, other, still, still), np.array([0.5]))[0] == np.inf
+    assert paths_where_both_are(PairMotion(still, other, still, still), np.zeros(1), np.ones(1))[0] == np.inf
