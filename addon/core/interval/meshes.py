@@ -34,6 +34,7 @@ from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, len
 from ..shapes import Sphere
 from ..shapes.primitives import parts_of_corners
 from ..sweep.mesh_mesh import are_ever_within, closing_speeds, first_impacts_of_meshes
+from .common_paths import paths_where_both_are
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import Tangents, minimum_by_tangents
 from .spheres import interval_contacts_of_spheres
@@ -42,6 +43,8 @@ _MORE = 1e-9
 """Part of a distance that is added to bounds of it, for rounding."""
 _FALL = 0.75
 """Part of an interval by which separations are extrapolated from the middle: a half, and more."""
+_MANY_TRIANGLES, _APART = 1 << 12, 3
+"""Triangles of a mesh from which on those that touch are first searched for at every third time."""
 _HALVINGS = 4
 """Samples between two of which the least one has to be."""
 _SMOOTH = 0.125
@@ -143,7 +146,9 @@ def expected_depths_of_meshes(pairs: PairMotion, contacts: IntervalContacts, cut
     for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(rows) else ():
         moving = near.take(chunk)
         duration, path = moving.end - moving.begin, moving.paths()
-        middle = moving.tangents_at((moving.begin + moving.end) / 2, cutoff[rows[chunk]] + path / 2)
+        reach = np.minimum(path, paths_where_both_are(pairs.take(rows[chunk]), moving.begin, moving.end)) / 2
+        below = cutoff[rows[chunk]] - _RESOLUTION_OF_GAPS * moving.size
+        middle = moving.tangents_at((moving.begin + moving.end) / 2, below + reach)
         # Where they move far, or edges alone cross in the middle, a corner may be inside for a short time.
         is_open = moving.have_depth & (moving.are_fast | (middle.slope == 0))
         fall = np.maximum(_FALL * np.abs(middle.slope) * duration, _SMOOTH * path)
@@ -387,7 +392,18 @@ def _touching_at_ends(a: MovingNodes, b: MovingNodes, limit: Floats) -> tuple[In
         columns += [nodes.root[:, None], nodes.linear.reshape(-1, 9), nodes.offset]
     first, kind_of = distinct_rows(np.hstack(columns))
     both = [MovingNodes(each.pool, nodes, nodes) for each, nodes in zip((a, b), ends, strict=True)]
-    found = closest_triangles(both[0], both[1], limits, rows=first)[1][:, first[kind_of]]
+    found, guess = np.full((2, len(first)), -1), np.full((2, 2 * count), -1)
+    # Triangles of large meshes that touch at one end of an interval often touch at the other one too.
+    size = np.maximum(a.triangles(first % count), b.triangles(first % count))
+    rank = np.argsort(np.argsort(first % count, kind="stable"), kind="stable")
+    is_guessed = (size > _MANY_TRIANGLES) & (rank % _APART > 0)
+    for places in (np.flatnonzero(~is_guessed), np.flatnonzero(is_guessed)):
+        rows = first[places]
+        found[:, places] = closest_triangles(both[0], both[1], limits, rows, guess=guess)[1][:, rows]
+        at_other_end = np.roll(found[:, kind_of], count, axis=1)
+        known = np.flatnonzero(at_other_end[0] >= 0)
+        guess[:, first[kind_of[known]]] = at_other_end[:, known]
+    found = found[:, kind_of]
     return found[:, :count], found[:, count:]
 
 
