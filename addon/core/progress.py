@@ -1,13 +1,16 @@
 """Progress of scans and of other long jobs, which are generators, and the kinds of motion between samples.
 
-A job can be made of others: of phases, of one of several, or of one that may be stopped.
+A job can be made of others: of phases, of one of several, or of one that may be stopped. A long computation
+is a plain function that calls `pause` now and then, and a part of a job by `in_steps`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
+from threading import Semaphore, Thread, local
+from time import perf_counter
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 _Part = TypeVar("_Part")
 _Progress = TypeVar("_Progress")
@@ -141,3 +144,85 @@ def scaled(
 ) -> Generator[float, None, _Result]:
     """Run a generator of parts from 0 to 1, and yield them as parts from `begin` to `end`."""
     return converted(parts, lambda part: begin + (end - begin) * part)
+
+
+_SECONDS_AT_ONCE = 0.02
+"""Seconds after which a computation pauses, about."""
+_running = local()
+
+
+def pause() -> None:
+    """Let a computation that is run by `in_steps` pause here, if it has run for a while."""
+    computation = getattr(_running, "computation", None)
+    if computation is not None and perf_counter() >= computation.until:
+        computation.wait()
+
+
+def in_steps(compute: Callable[[], _Result], part: float) -> Generator[float, None, _Result]:
+    """Run a computation that calls `pause`, yield `part` at each pause, and return its result.
+
+    It runs in a thread, but never at the same time as what runs the generator, so that windows respond to
+    long searches without making generators of all of their functions.
+    """
+    if getattr(_running, "computation", None) is not None:
+        return compute()  # pauses belong to the outer one
+    computation = _Computation(compute)
+    try:
+        while computation.go_on():
+            yield part
+    finally:
+        computation.close()
+    return computation.result()
+
+
+class _Computation(Generic[_Result]):
+    """A function that runs in a thread while another one waits for it."""
+
+    def __init__(self, compute: Callable[[], _Result]) -> None:
+        self.until = 0.0
+        self._compute = compute
+        self._found: list[_Result] = []
+        self._error: BaseException | None = None
+        self._is_closed = False
+        self._may_run, self._has_paused = Semaphore(0), Semaphore(0)
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        _running.computation = self
+        try:
+            self._begin()
+            self._found.append(self._compute())
+        except BaseException as error:  # raised again where the result is wanted
+            self._error = error
+        self._is_closed = True
+        self._has_paused.release()
+
+    def _begin(self) -> None:
+        self._may_run.acquire()
+        if self._is_closed:
+            raise GeneratorExit
+        self.until = perf_counter() + _SECONDS_AT_ONCE
+
+    def wait(self) -> None:
+        """Pause, until the other thread lets this one go on."""
+        self._has_paused.release()
+        self._begin()
+
+    def go_on(self) -> bool:
+        """Run until the next pause; returns False at the end."""
+        self._may_run.release()
+        self._has_paused.acquire()
+        return not self._is_closed
+
+    def close(self) -> None:
+        """End the computation, at its next pause if it runs."""
+        self._is_closed = True
+        self._may_run.release()
+        self._thread.join()
+
+    def result(self) -> _Result:
+        """Return the result, or raise the error."""
+        if self._error is not None:
+            raise self._error
+        return self._found[0]

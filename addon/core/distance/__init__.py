@@ -8,8 +8,10 @@ Files, in reading order:
   closest features while they are apart. A capsule is a box without width and a radius around it.
 - `sphere.py`: a sphere and each other shape, or the nearest leaf of a sphere tree.
 - `sphere_mesh.py`: a sphere and a mesh, by a search that sweeps use too.
-- `mesh_mesh.py`: two triangles, and two triangle meshes.
+- `triangle_triangle.py`: two triangles.
+- `mesh_mesh.py`: two triangle meshes.
 - `crossings.py`: crossings of triangles that last while the corners move.
+- `depth_cells.py`: bounds of the depths of points in large meshes, by grids of cells.
 - `mesh_depth.py`: the deepest vertices of meshes that overlap.
 - `meshes.py`: batches of meshes, with the sign of their separation, and their depth.
 - `overlap_kinds.py`: whether meshes in contact cross, touch, or one is inside the other.

@@ -25,8 +25,10 @@ from ..numeric.arrays import (
     length,
     normalized,
     transform_points,
+    transform_vectors,
 )
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
+from .depth_cells import cluster_count, deeper_vertices, has_depth_cells
 from .mesh_mesh import closest_triangles
 
 _AT_ONCE, _GROWTH = 8, 4
@@ -82,9 +84,7 @@ def deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> DeepestVertices:
     deepest = DeepestVertices.unknown(known.copy())
     for one, other, is_first in ((a, b, True), (b, a, False)):
         rows = np.flatnonzero(other.have_inside)
-        kinds, which = distinct_objects(one.nodes[rows])
-        counts = np.array([each.vertex_count for each in kinds], np.int64)[which]
-        for chunk in chunks_by_cost(counts, _VERTICES_AT_ONCE) if len(counts) else ():
+        for chunk in chunks_by_cost(_costs(one[rows], other[rows]), _VERTICES_AT_ONCE) if len(rows) else ():
             part = rows[chunk]
             deeper, found = _deepest_vertices(one[part], other[part], deepest.depth[part])
             if not is_first:
@@ -109,12 +109,20 @@ def separations_by_depth(a: Meshes, b: Meshes, cutoff: Floats) -> Floats:
     return separation
 
 
+def _costs(a: Meshes, b: Meshes) -> Ints:
+    """Estimate how many vertices of the first meshes (m,) are compared with the second ones."""
+    kinds, which = distinct_objects(a.nodes)
+    counts = np.array([(each.vertex_count, cluster_count(each)) for each in kinds]).reshape(-1, 2)[which]
+    return np.where(_have_cells(b), counts[:, 1], counts[:, 0])
+
+
 class _Vertices(Table):
     """Vertices (n,) of first meshes that may be inside second ones.
 
     row, vertex : (n,) int64. Pair of meshes of each, and its index in the first.
     points, local : (n, 3) float64. In world space, and in the spaces of the second meshes.
     most : (n,) float64. Upper bounds of the depths.
+    are_inside : (n,) bool. Vertices that are inside for certain.
     """
 
     row: Ints
@@ -122,6 +130,12 @@ class _Vertices(Table):
     points: Floats
     local: Floats
     most: Floats
+    are_inside: Bools
+
+    @classmethod
+    def unbounded(cls, row: Ints, vertex: Ints, points: Floats, local: Floats) -> _Vertices:
+        """Return vertices whose depths are not known yet."""
+        return cls(row, vertex, points, local, np.full(len(row), np.inf), np.zeros(len(row), dtype=bool))
 
 
 def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> tuple[Ints, DeepestVertices]:
@@ -129,12 +143,16 @@ def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> tuple[Ints, Deepes
     depth, deepest = known.copy(), np.full(len(known), -1)
     slack = _RESOLUTION * np.minimum(a.around()[1], b.around()[1])
     inside = _vertices_inside(a, b, known + slack)
+    are_inside = inside.are_inside.copy()
     on_surface, triangle = inside.points.copy(), np.zeros(len(inside.row), dtype=np.int64)
     order, at_once = np.arange(len(inside.row)), _AT_ONCE
     while len(order):
         row = inside.row[order]
         is_now = np.arange(len(order)) - np.searchsorted(row, row) < at_once
         now, order = order[is_now], order[~is_now]
+        unknown = now[~are_inside[now]]
+        are_inside[unknown] = are_points_inside(b, inside.row[unknown], inside.local[unknown])
+        now = now[are_inside[now]]
         distance, on_surface[now], triangle[now] = _distances(b, inside.take(now))
         better = np.flatnonzero(distance > depth[inside.row[now]])
         # The last one of each pair is the deepest.
@@ -146,12 +164,10 @@ def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> tuple[Ints, Deepes
     rows = np.flatnonzero(deepest >= 0)
     place = deepest[rows]
     nodes = np.empty((len(rows), 2), dtype=np.int64)
-    for column, (kinds, which) in enumerate(distinct_objects(each.nodes[rows]) for each in (a, b)):
-        for number, kind in enumerate(kinds):
-            of_kind = np.flatnonzero(which == number)
-            index = place[of_kind]
-            of_mesh = triangle[index] if column else kind.triangle_of_vertex[inside.vertex[index]]
-            nodes[of_kind, column] = kind.leaves[of_mesh]
+    for kind, of_kind in _by_kind(a, rows):
+        nodes[of_kind, 0] = kind.leaves[kind.triangle_of_vertex[inside.vertex[place[of_kind]]]]
+    for kind, of_kind in _by_kind(b, rows):
+        nodes[of_kind, 1] = kind.leaves[triangle[place[of_kind]]]
     return rows, DeepestVertices(depth[rows], inside.points[place], on_surface[place], nodes)
 
 
@@ -169,7 +185,7 @@ def are_middles_inside(a: Meshes, b: Meshes, least: Floats) -> Bools:
     place, world, local = points_within(a, b, row, points)
     if not len(place):
         return result
-    found = _Vertices(row[place], place, world, local, np.zeros(len(place)))
+    found = _Vertices.unbounded(row[place], place, world, local)
     found.most[:] = _largest_depths(b, found.row, found.local)
     found = found.take(np.flatnonzero(found.most > least[found.row]))
     found = found.take(np.flatnonzero(are_points_inside(b, found.row, found.local)))
@@ -197,7 +213,8 @@ def are_vertices_within(a: Meshes, b: Meshes, slack: Floats) -> Bools:
     local = np.asarray(np.linalg.solve(b.matrix[row, :3, :3], offset)[..., 0], np.float64)
     outside = np.flatnonzero(~are_points_inside(b, row, local))
     row = row[outside]
-    vertices = _Vertices(row, outside, world[outside], local[outside], slack[row])
+    vertices = _Vertices.unbounded(row, outside, world[outside], local[outside])
+    vertices.most[:] = slack[row]
     result[row[_distances(b, vertices)[0] > slack[row]]] = False
     return result
 
@@ -227,15 +244,47 @@ def _vertices_inside(a: Meshes, b: Meshes, least: Floats) -> _Vertices:
 
     In the order of the pairs, and for each the one first that may be the deepest.
     """
-    result = _vertices_within_boxes(a, b)
-    if not len(result.row):
-        return result
-    result.most[:] = _largest_depths(b, result.row, result.local)
-    result = result.take(np.flatnonzero(result.most > least[result.row]))
-    result = result.take(np.flatnonzero(are_points_inside(b, result.row, result.local)))
-    _lower_largest_depths(b, result)
-    result = result.take(np.flatnonzero(result.most > least[result.row]))
+    have_cells = _have_cells(b)
+    rows, rest = np.flatnonzero(have_cells), np.flatnonzero(~have_cells)
+    found = _vertices_within_boxes(a[rest], b[rest])
+    if len(found.row):
+        found = found.replaced(row=rest[found.row])
+        found.most[:] = _largest_depths(b, found.row, found.local)
+        found = found.take(np.flatnonzero(found.most > least[found.row]))
+        found = found.take(np.flatnonzero(are_points_inside(b, found.row, found.local)))
+        found.are_inside[:] = True
+        _lower_largest_depths(b, found)
+        found = found.take(np.flatnonzero(found.most > least[found.row]))
+    result = _Vertices.concatenate([found, *_vertices_by_cells(a, b, rows, least)])
     return result.take(np.lexsort((-result.most, result.row)))
+
+
+def _have_cells(meshes: Meshes) -> Bools:
+    """Mask (m,) of meshes in which depths are bounded by cells."""
+    kinds, which = distinct_objects(meshes.nodes)
+    return np.array([has_depth_cells(each) for each in kinds], dtype=bool)[which]
+
+
+def _vertices_by_cells(a: Meshes, b: Meshes, rows: Ints, least: Floats) -> Iterator[_Vertices]:
+    """Find vertices as `_vertices_inside`, for pairs in rows (r,), of which the second mesh has cells."""
+    # A flat image of a mesh has nothing inside.
+    rows = rows[np.linalg.matrix_rank(b.matrix[rows, :3, :3]) == 3]
+    inverse = np.asarray(np.linalg.inv(b.matrix[rows, :3, :3]), np.float64)
+    local = np.tile(np.eye(4), (len(rows), 1, 1))
+    local[:, :3, :3] = inverse @ a.matrix[rows, :3, :3]
+    local[:, :3, 3] = transform_vectors(inverse, a.matrix[rows, :3, 3] - b.matrix[rows, :3, 3])
+    scale = b.stretches[1][rows]
+    kinds, which = distinct_objects(np.append(a.nodes[rows], b.nodes[rows]))
+    which = which[: len(rows)] * len(kinds) + which[len(rows) :]
+    for pair in np.unique(which).tolist():
+        of_kind = np.flatnonzero(which == pair)
+        first, second = divmod(pair, len(kinds))
+        found = deeper_vertices(kinds[first], kinds[second], local[of_kind], (least[rows] / scale)[of_kind])
+        place = of_kind[found.row]
+        world = transform_points(a.matrix[rows[place]], kinds[first].points[found.vertex])
+        yield _Vertices(
+            rows[place], found.vertex, world, found.points, found.most * scale[place], found.are_inside
+        )
 
 
 def _vertices_within_boxes(a: Meshes, b: Meshes) -> _Vertices:
@@ -265,7 +314,7 @@ def _vertices_within_boxes(a: Meshes, b: Meshes) -> _Vertices:
         points.append(kind.points[vertices[-1]])
     row, vertex = np.concatenate(rows), np.concatenate(vertices)
     place, world, local = points_within(a, b, row, np.concatenate(points))
-    return _Vertices(row[place], vertex[place], world, local, np.zeros(len(place)))
+    return _Vertices.unbounded(row[place], vertex[place], world, local)
 
 
 def _lower_largest_depths(meshes: Meshes, vertices: _Vertices) -> None:

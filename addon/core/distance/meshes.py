@@ -26,9 +26,9 @@ from .mesh_mesh import (
     closest_on_any_side,
     closest_points_of_nodes,
     closest_triangles,
-    separation_triangle_triangle,
 )
 from .separating_axis import WitnessPoints
+from .triangle_triangle import separation_triangle_triangle
 
 
 def separation_meshes(a: Meshes, b: Meshes) -> Floats:

@@ -6,6 +6,7 @@
 | `dispatch` | both passes that solve pairs, boxes along the axes, and `with_minimum_separation` |
 | `spheres` | spheres, exactly |
 | `rotating` | boxes and capsules that rotate |
+| `common_paths` | how far meshes may move relative to each other where both are |
 | `meshes` | triangle meshes whose corners move in straight lines |
 
 May import `sweep` and the rooms before it.

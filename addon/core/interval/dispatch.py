@@ -19,7 +19,7 @@ import numpy as np
 
 from ..distance.dispatch import separation
 from ..mesh.meshes import Meshes
-from ..numeric.arrays import Floats, Ints
+from ..numeric.arrays import Floats, Ints, is_run_start
 from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..sweep.closed_forms import closest_time_aabb_aabb, overlap_span_aabb_aabb
 from ..sweep.dispatch import overlap_span
@@ -45,7 +45,7 @@ def _interval_contacts_of_boxes(pairs: PairMotion, clearance: float, _deviation:
     time = closest_time_aabb_aabb(a0, a1, b0, b1)
     least = pairs.separation_at(time)
     ends = separation(a0, b0), separation(a1, b1)
-    return IntervalContacts(enter, leave, least, time, least, np.maximum(*ends))
+    return IntervalContacts.without_speeds(enter, leave, least, time, least, np.maximum(*ends))
 
 
 class IntervalMethods(NamedTuple):
@@ -83,6 +83,9 @@ INTERVALS: dict[tuple[type, type], IntervalMethods] = {
 }
 """What scans follow: pairs of two types of shapes, each with its methods."""
 
+_MANY_INTERVALS, _STRIDE = 32, 16
+"""Intervals of one pair from which on every sixteenth is searched first, because it rules out most."""
+
 
 def with_minimum_separation(
     pairs: PairMotion, contacts: IntervalContacts, rows: Ints, cutoff: Floats, keys: Ints
@@ -106,6 +109,10 @@ def with_minimum_separation(
         return contacts
     low = contacts.low
     if methods.expected is not None:
+        sample, rest = _spread(rows, keys)
+        if len(sample):
+            contacts = with_minimum_separation(pairs, contacts, sample, cutoff, keys)
+            rows, cutoff = rest, _lowered(cutoff, contacts.least[sample], keys[sample], keys)
         low = low.copy()
         low[rows] = methods.expected(pairs.take(rows), contacts.take(rows), cutoff[rows])
 
@@ -136,3 +143,22 @@ def with_minimum_separation(
         np.minimum.at(nearest, pair_of_row[now], contacts.least[rows[now]])
         start *= _MORE_INTERVALS
     return contacts
+
+
+def _spread(rows: Ints, keys: Ints) -> tuple[Ints, Ints]:
+    """Select rows spread over those (r,) of each key that has many, and return the rest too."""
+    order = np.argsort(keys[rows], kind="stable")
+    rows = rows[order]
+    starts = np.flatnonzero(is_run_start(keys[rows]))
+    sizes = np.diff(np.append(starts, len(rows)))
+    rank = np.arange(len(rows)) - starts.repeat(sizes)
+    is_sample = (sizes.repeat(sizes) > _MANY_INTERVALS) & (rank % _STRIDE == _STRIDE // 2)
+    return rows[is_sample], rows[~is_sample]
+
+
+def _lowered(cutoff: Floats, found: Floats, of_found: Ints, keys: Ints) -> Floats:
+    """Lower cutoffs (m,) of rows with keys (m,) to separations (k,) found with the same keys (k,)."""
+    every, which = np.unique(keys, return_inverse=True)
+    known = np.full(len(every), np.inf)
+    np.minimum.at(known, np.searchsorted(every, of_found), found)
+    return np.asarray(np.minimum(cutoff, known[which.ravel()]))

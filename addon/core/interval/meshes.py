@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from ..distance.mesh_depth import DeepestVertices, deepest_vertices
 from ..distance.mesh_mesh import (
     closest_points_of_nodes,
-    closest_points_triangle_triangle,
     closest_triangles,
 )
 from ..distance.meshes import margins_of_crossings
 from ..distance.separating_axis import separation_aabb_aabb
+from ..distance.triangle_triangle import closest_points_triangle_triangle
 from ..mesh.meshes import (
     Meshes,
     chunks_by_vertices,
@@ -30,9 +30,11 @@ from ..mesh.meshes import (
 )
 from ..mesh.node_pool import MovingNodes, PosedNodes
 from ..mesh.points_inside import are_inside
-from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length, transform_vectors
+from ..numeric.arrays import Bools, Floats, Ints, Table, distinct_rows, dot, length
 from ..shapes import Sphere
-from ..sweep.mesh_mesh import first_impacts_of_meshes
+from ..shapes.primitives import parts_of_corners
+from ..sweep.mesh_mesh import are_ever_within, closing_speeds, first_impacts_of_meshes
+from .common_paths import paths_where_both_are
 from .pair_motion import IntervalContacts, PairMotion
 from .rotating import Tangents, minimum_by_tangents
 from .spheres import interval_contacts_of_spheres
@@ -41,6 +43,8 @@ _MORE = 1e-9
 """Part of a distance that is added to bounds of it, for rounding."""
 _FALL = 0.75
 """Part of an interval by which separations are extrapolated from the middle: a half, and more."""
+_MANY_TRIANGLES, _APART = 1 << 12, 3
+"""Triangles of a mesh from which on those that touch are first searched for at every third time."""
 _HALVINGS = 4
 """Samples between two of which the least one has to be."""
 _SMOOTH = 0.125
@@ -71,7 +75,7 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
     are_balls = moving.a.are_balls & moving.b.are_balls
     if not are_balls.any():
         return _contacts_of_pairs(moving, clearance, deviation)
-    contacts = IntervalContacts(*np.zeros((6, len(deviation))))
+    contacts = IntervalContacts(*np.zeros((8, len(deviation))))
     # Two balls exactly.
     rows, rest = np.flatnonzero(are_balls), np.flatnonzero(~are_balls)
     spheres = (Sphere.unchecked(each.center[rows], each.margin[rows]) for each in list(moving)[:4])
@@ -83,14 +87,15 @@ def interval_contacts_of_meshes(pairs: PairMotion, clearance: float, deviation: 
 def _contacts_of_pairs(moving: _MovingPairs, clearance: float, deviation: Floats) -> IntervalContacts:
     """Solve the contacts of pairs (m,) as `interval_contacts_of_meshes`, of which not both are balls."""
     margins = np.stack([moving.a.margin + moving.b.margin, moving.a_end.margin + moving.b_end.margin])
-    contacts = IntervalContacts(*np.zeros((6, len(deviation))))
+    contacts = IntervalContacts(*np.zeros((8, len(deviation))))
     contacts.low[:] = np.inf
     overlap = _overlap_throughout(moving)
     contacts.leave[:], contacts.high[:] = 1.0, -(overlap + margins.min(axis=0))
+    contacts.closing[:] = contacts.parting[:] = np.nan
     # A little more, because a pair is apart for certain where it is farther than the deviation.
     reach, low = (clearance + deviation) * (1 + _MORE), _lowest_by_bounds(moving)
     apart = np.flatnonzero(low > reach)
-    for column, value in zip(contacts, (np.nan, np.nan, np.inf, 0.5, low[apart], np.inf), strict=True):
+    for column, value in zip(contacts, (np.nan, np.nan, np.inf, 0.5, low[apart], np.inf), strict=False):
         column[apart] = value
     left = np.flatnonzero(~((overlap > 0) | (low > reach)))
     near = moving.take(left)
@@ -114,16 +119,14 @@ def minimum_separation_of_meshes(
     """
     least, least_time = contacts.least.copy(), contacts.least_time.copy()
     moving = _MovingPairs.of(pairs, contacts)
-    # Depths of all contacts are reported.
-    below = cutoff - np.where(moving.is_touching, 0.0, _RESOLUTION_OF_GAPS * moving.size)
+    below = cutoff - _RESOLUTION_OF_GAPS * moving.size
     # Those of two balls are known.
     is_open = np.where(moving.is_touching, contacts.low == np.inf, (contacts.low < below) & (least == np.inf))
     rows = np.flatnonzero(is_open)
     near = moving.take(rows)
     for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(rows) else ():
         part = rows[chunk]
-        is_near, moving.closest[part] = _may_be_below(moving.take(part), below[part])
-        part = part[is_near]
+        part = part[_may_be_below(moving.take(part), below[part])]
         found, time = _least_separations(moving.take(part), below[part])
         found, time = _with_crossings(moving.take(part), found, time)
         is_less = ~moving.is_touching[part] | (found < cutoff[part])
@@ -144,11 +147,14 @@ def expected_depths_of_meshes(pairs: PairMotion, contacts: IntervalContacts, cut
     for chunk in chunks_by_vertices(near.a, near.a_end, near.b, near.b_end) if len(rows) else ():
         moving = near.take(chunk)
         duration, path = moving.end - moving.begin, moving.paths()
-        middle = moving.tangents_at((moving.begin + moving.end) / 2, cutoff[rows[chunk]] + path / 2)
+        reach = np.minimum(path, paths_where_both_are(pairs.take(rows[chunk]), moving.begin, moving.end)) / 2
+        below = cutoff[rows[chunk]] - _RESOLUTION_OF_GAPS * moving.size
+        middle = moving.tangents_at((moving.begin + moving.end) / 2, below + reach)
         # Where they move far, or edges alone cross in the middle, a corner may be inside for a short time.
         is_open = moving.have_depth & (moving.are_fast | (middle.slope == 0))
         fall = np.maximum(_FALL * np.abs(middle.slope) * duration, _SMOOTH * path)
-        low[rows[chunk]] = middle.value - np.where(is_open, path / 2, fall)
+        least = middle.value - np.where(is_open, path / 2, fall)
+        low[rows[chunk]] = least + _RESOLUTION_OF_GAPS * moving.size
     return low
 
 
@@ -172,7 +178,7 @@ def _least_separations(moving: _MovingPairs, cutoff: Floats) -> tuple[Floats, Fl
         nearer.assign(between, moving.take(between).tangents_at(middle))
     columns = zip(best, nearer, strict=True)
     around = Tangents(*(np.where(step > 0, (x, y), (y, x)) for x, y in columns))
-    least[rows], least_time[rows] = minimum_by_tangents(moving, around)
+    least[rows], least_time[rows] = minimum_by_tangents(moving, around, _RESOLUTION / 2)
     return least, least_time
 
 
@@ -199,22 +205,21 @@ def _least_samples(moving: _MovingPairs, cutoff: Floats) -> tuple[Tangents, Floa
     return best, duration / np.maximum(samples - 1, 2)
 
 
-def _may_be_below(moving: _MovingPairs, cutoff: Floats) -> tuple[Bools, Ints]:
+def _may_be_below(moving: _MovingPairs, cutoff: Floats) -> Bools:
     """Decide which pairs (m,) may be nearer than a cutoff (m,): of large meshes that are apart, by a sweep.
 
-    Of a large mesh, few nodes prove that, and very many find the nearest triangles. Also returns nodes (m, 2)
-    of triangles that may be the closest ones.
+    Of a large mesh, few nodes prove that, and very many find the nearest triangles.
     """
-    result, closest = np.ones(len(cutoff), dtype=bool), moving.closest.copy()
+    result = np.ones(len(cutoff), dtype=bool)
     are_large = moving.a.are_large | moving.b.are_large
     rows = np.flatnonzero(are_large & ~moving.is_touching & (cutoff < np.inf))
     if len(rows):
-        near, below = moving.take(rows), np.maximum(cutoff[rows], 0.0)
+        near, every = moving.take(rows), np.arange(len(rows))
         margins = np.stack([near.a.margin + near.b.margin, near.a_end.margin + near.b_end.margin])
         nodes = moving_nodes((near.a, near.a_end), (near.b, near.b_end))
-        time, found = first_impacts_of_meshes(*nodes, below + margins)
-        result[rows], closest[rows] = ~np.isnan(time), found.T
-    return result, closest
+        reach = np.maximum(cutoff[rows], 0.0) + margins
+        result[rows] = are_ever_within(*nodes, reach, every, np.zeros(len(rows)))
+    return result
 
 
 def _with_crossings(moving: _MovingPairs, least: Floats, time: Floats) -> tuple[Floats, Floats]:
@@ -362,30 +367,35 @@ def _overlap_throughout(moving: _MovingPairs) -> Floats:
 
 def _contacts_of_surfaces(
     a: MovingNodes, b: MovingNodes, nearest: Floats, reach: Floats
-) -> tuple[Floats, Floats, Bools, tuple[Ints, Ints]]:
+) -> tuple[tuple[Floats, ...], Bools, tuple[Ints, Ints]]:
     """Sweep pairs (m,) from both ends, for the first and last contact within `nearest` (2, m); NaN for none.
 
-    Also returns which surfaces (m,) are within the larger `reach` (2, m) at any time, and the triangles
-    (2, m) that touch at the start, and at the end; -1 for none.
+    Returns these times, and the speeds at which surfaces come closer then, and part: (m,) each; which
+    surfaces (m,) are within the larger `reach` (2, m) at any time; and the triangles (2, m) that touch at
+    the start, and at the end, -1 for none.
     """
     back = a.reversed_in_time(), b.reversed_in_time()
     # Meshes that touch at an end need no sweep, which takes longer.
     at_start, at_end = _touching_at_ends(a, b, np.nextafter(nearest, np.inf))
     begins, ends = at_start[0] >= 0, at_end[0] >= 0
-    earliest, rows = np.zeros(len(begins)), np.flatnonzero(~begins)
+    enter, leave = np.where(begins, 0.0, np.nan), np.where(ends, 1.0, np.nan)
+    rows = np.flatnonzero(~begins)
+    found, triangles = first_impacts_of_meshes(a, b, nearest, rows=rows, guess=at_end)
+    enter[rows] = found[rows]
+    closing = closing_speeds(a, b, nearest, found, triangles)
+    rows = np.flatnonzero(~np.isnan(enter) & ~ends)
+    guess = np.where(begins, at_start, triangles)
+    found, triangles = first_impacts_of_meshes(*back, nearest[::-1], rows=rows, guess=guess)
+    leave[rows] = 1 - found[rows]
+    parting = closing_speeds(*back, nearest[::-1], found, triangles)
+    is_near = ~np.isnan(enter)
+    rows = np.flatnonzero(~is_near & (reach > nearest).any(axis=0))
     # A plane through corners that deviate is up to twice as far elsewhere, next to a triangle.
     behind = 2 * (reach - nearest)[0]
-    found, triangles = first_impacts_of_meshes(a, b, reach, rows=rows, behind=behind)
-    earliest[rows] = found[rows]
-    is_near = ~np.isnan(earliest)
-    enter, leave = np.where(begins, 0.0, np.nan), np.where(ends, 1.0, np.nan)
-    rows = np.flatnonzero(is_near & ~begins)
-    found, triangles = first_impacts_of_meshes(a, b, nearest, np.nan_to_num(earliest), rows, triangles)
-    enter[rows] = found[rows]
-    rows = np.flatnonzero(~np.isnan(enter) & ~ends)
-    leave[rows] = 1 - first_impacts_of_meshes(*back, nearest[::-1], rows=rows, guess=triangles)[0][rows]
+    is_near[rows] = are_ever_within(a, b, reach, rows, behind)
     # Because of rounding, a graze may be found in one direction of time only.
-    return np.fmin(enter, leave), np.fmax(leave, enter), is_near, (at_start, at_end)
+    contacts = np.fmin(enter, leave), np.fmax(leave, enter), closing, parting
+    return contacts, is_near, (at_start, at_end)
 
 
 def _touching_at_ends(a: MovingNodes, b: MovingNodes, limit: Floats) -> tuple[Ints, Ints]:
@@ -400,7 +410,18 @@ def _touching_at_ends(a: MovingNodes, b: MovingNodes, limit: Floats) -> tuple[In
         columns += [nodes.root[:, None], nodes.linear.reshape(-1, 9), nodes.offset]
     first, kind_of = distinct_rows(np.hstack(columns))
     both = [MovingNodes(each.pool, nodes, nodes) for each, nodes in zip((a, b), ends, strict=True)]
-    found = closest_triangles(both[0], both[1], limits, rows=first)[1][:, first[kind_of]]
+    found, guess = np.full((2, len(first)), -1), np.full((2, 2 * count), -1)
+    # Triangles of large meshes that touch at one end of an interval often touch at the other one too.
+    size = np.maximum(a.triangles(first % count), b.triangles(first % count))
+    rank = np.argsort(np.argsort(first % count, kind="stable"), kind="stable")
+    is_guessed = (size > _MANY_TRIANGLES) & (rank % _APART > 0)
+    for places in (np.flatnonzero(~is_guessed), np.flatnonzero(is_guessed)):
+        rows = first[places]
+        found[:, places] = closest_triangles(both[0], both[1], limits, rows, guess=guess)[1][:, rows]
+        at_other_end = np.roll(found[:, kind_of], count, axis=1)
+        known = np.flatnonzero(at_other_end[0] >= 0)
+        guess[:, first[kind_of[known]]] = at_other_end[:, known]
+    found = found[:, kind_of]
     return found[:, :count], found[:, count:]
 
 
@@ -411,7 +432,8 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margins: Float
     margins : (2, m) of both meshes together, at both ends
     """
     a, b = moving_nodes((moving.a, moving.a_end), (moving.b, moving.b_end))
-    enter, leave, is_near, touching = _contacts_of_surfaces(a, b, clearance + margins, reach + margins)
+    times, is_near, touching = _contacts_of_surfaces(a, b, clearance + margins, reach + margins)
+    enter, leave, *speeds = times
     low = np.where(is_near, clearance, reach)
     high = np.full(len(low), np.inf)
     # Of triangles that touch at both ends, the crossing of either may last throughout.
@@ -429,7 +451,7 @@ def _swept(moving: _MovingPairs, clearance: float, reach: Floats, margins: Float
     is_touching = ~np.isnan(enter)
     low[is_touching] = np.inf
     least = np.where(is_touching, clearance, np.inf)
-    return IntervalContacts(enter, leave, least, np.nan_to_num((enter + leave) / 2), low, high)
+    return IntervalContacts(enter, leave, least, np.nan_to_num((enter + leave) / 2), low, high, *speeds)
 
 
 def _highest(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> Floats:
@@ -443,7 +465,7 @@ def _highest(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> Flo
         sides = [each.corners(rows[left], node[left]) for each, node in zip((a, b), triangles, strict=True)]
         middle = [(start + end) / 2 for start, end in sides]
         nearest = closest_points_triangle_triangle(*middle)
-        parts = [_parts_of(points, each) for points, each in zip(nearest, middle, strict=False)]
+        parts = [parts_of_corners(points, each) for points, each in zip(nearest, middle, strict=False)]
         # The distance of two points that move in straight lines is largest at an end.
         paths = [
             [(part[..., None] * corners).sum(axis=1) for corners in side]
@@ -452,14 +474,6 @@ def _highest(a: MovingNodes, b: MovingNodes, rows: Ints, triangles: Ints) -> Flo
         result[left] = np.maximum(*(length(one - other) for one, other in zip(*paths, strict=True)))
     result[(a.start.one_sided | b.start.one_sided)[rows]] = np.inf
     return np.asarray(result)
-
-
-def _parts_of(points: Floats, corners: Floats) -> Floats:
-    """Parts (m, 3) of corners (m, 3, 3), none negative, whose sum is about at points (m, 3) on triangles."""
-    sides = np.moveaxis(corners[:, 1:] - corners[:, :1], 1, 2)
-    along = transform_vectors(np.asarray(np.linalg.pinv(sides)), points - corners[:, 0])
-    parts = np.maximum(np.concatenate([1 - along.sum(axis=1, keepdims=True), along], axis=1), 0.0)
-    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
 
 
 def _lowest_by_bounds(moving: _MovingPairs) -> Floats:

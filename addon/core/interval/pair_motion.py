@@ -117,6 +117,8 @@ class IntervalContacts(Table):
         is known without a search: see `dispatch.with_minimum_separation`.
     low, high : (m,) float. Bounds of the separation over the whole interval: it is never below `low` and
         never above `high`.
+    closing, parting : (m,) float. Speeds at which pairs come closer at the begin and part at the end, in
+        lengths per interval; NaN where they are not known.
     """
 
     enter: Floats
@@ -125,6 +127,13 @@ class IntervalContacts(Table):
     least_time: Floats
     low: Floats
     high: Floats
+    closing: Floats
+    parting: Floats
+
+    @classmethod
+    def without_speeds(cls, *columns: Floats) -> IntervalContacts:
+        """Make contacts from all columns but the speeds, which are not known."""
+        return cls(*columns, *np.full((2, len(columns[0])), np.nan))
 
 
 def raised_lower_bounds(

@@ -166,7 +166,7 @@ def contact_bounds(pairs: PairMotion) -> IntervalContacts:
     high = np.where(is_bound, (first + last + travel) / 2, np.inf)
     least, least_time = np.minimum(first, last), np.where(last < first, 1.0, 0.0)
     never = np.full(low.shape, np.nan)
-    return IntervalContacts(never, never.copy(), np.maximum(least, low), least_time, low, high)
+    return IntervalContacts.without_speeds(never, never.copy(), np.maximum(least, low), least_time, low, high)
 
 
 def may_touch(pairs: PairMotion, low: Floats, clearance: float, deviation: Floats) -> Bools:
@@ -183,7 +183,7 @@ def interval_contacts_of_rotating(
     """Contacts (m,) of boxes or capsules: see `dispatch`. Changes `bounds`, from `contact_bounds`."""
     a0, a1, b0, b1 = pairs
     enter, leave = overlap_span(a0, a1, b0, b1, clearance)
-    _, _, least, least_time, low, high = bounds
+    _, _, least, least_time, low, high, *_ = bounds
     low = raised_lower_bounds(pairs, enter, low, clearance, deviation)
     # A pair that may touch within its deviation: its closest time is where to sample the motion next.
     rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + deviation) & (deviation > 0))
@@ -193,7 +193,7 @@ def interval_contacts_of_rotating(
         found = minimum_separation_of_rotating(pairs.take(rows), bounds.take(rows), no_cutoff)
         least[rows], least_time[rows] = found
     # Gaps along an axis may be smaller than a bound known otherwise.
-    return IntervalContacts(enter, leave, np.maximum(least, low), least_time, low, high)
+    return IntervalContacts.without_speeds(enter, leave, np.maximum(least, low), least_time, low, high)
 
 
 def minimum_separation_of_rotating(
@@ -239,7 +239,9 @@ def _lower_bound_between(start: SeparatedBoxes, end: SeparatedBoxes, sagitta: Fl
     return low
 
 
-def minimum_by_tangents(boxes: Any, samples: Tangents) -> tuple[Floats, Floats]:
+def minimum_by_tangents(
+    boxes: Any, samples: Tangents, resolution: float = _RESOLUTION
+) -> tuple[Floats, Floats]:
     """Least (m,) of samples (k, m) at increasing times, and of further ones where neighboring tangents meet.
 
     The separation of shapes that do not rotate is convex: their tangents are never above it.
@@ -253,7 +255,7 @@ def minimum_by_tangents(boxes: Any, samples: Tangents) -> tuple[Floats, Floats]:
     for _ in range(_TANGENT_STEPS):
         time, bound = left.meeting(right)
         # Stop where tangents do not meet in between, or hardly below the least value so far.
-        going = np.flatnonzero(least[rows] - bound > _RESOLUTION * boxes.size)
+        going = np.flatnonzero(least[rows] - bound > resolution * boxes.size)
         if not len(going):
             break
         rows, boxes, left, right = rows[going], boxes.take(going), left.take(going), right.take(going)

@@ -39,4 +39,4 @@ def interval_contacts_of_spheres(pairs: PairMotion, clearance: float, _deviation
     if len(rows):
         pair = pairs.take(rows)
         enter[rows], leave[rows] = overlap_span(pair.a_start, pair.a_end, pair.b_start, pair.b_end, clearance)
-    return IntervalContacts(enter, leave, least * unit, least_time, least * unit, high * unit)
+    return IntervalContacts.without_speeds(enter, leave, least * unit, least_time, least * unit, high * unit)

@@ -174,6 +174,13 @@ class MeshBvh:
         return ClusterSpheres.of(self.nodes, self.corners)
 
     @cached_property
+    def vertices_once(self) -> tuple[Ints, Ints]:
+        """Vertices (k,) of the clusters, each in one of them only, and where those of each begin (c + 1,)."""
+        order = np.sort(np.unique(self.nodes.vertices, return_index=True)[1])
+        ends = np.append(self.nodes.first_vertex, len(self.nodes.vertices))
+        return self.nodes.vertices[order], np.searchsorted(order, ends)
+
+    @cached_property
     def cluster_boxes(self) -> ClusterBoxes:
         """Boxes around its clusters, of which there are two at least, and around the nodes above them."""
         return ClusterBoxes.of(self.nodes, self._kept_large[1])

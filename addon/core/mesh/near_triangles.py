@@ -103,10 +103,20 @@ def _triangles_of(mesh: MeshBvh, search: _Search, near: tuple[Ints, Ints]) -> tu
     most = search.within[place] * (1 + _MORE)
     rows = np.flatnonzero(apart - spheres.triangle_radius[triangle] <= most)
     place, triangle, apart, most = place[rows], triangle[rows], apart[rows], most[rows]
+    low = least_distances(mesh, search.points[place], triangle, apart)
+    rows = np.flatnonzero(low <= most)
+    return place[rows], triangle[rows]
+
+
+def least_distances(mesh: MeshBvh, points: Floats, triangle: Ints, apart: Floats) -> Floats:
+    """Bound the distances (n,) of points (n, 3) from triangles (n,) of a mesh from below.
+
+    apart : (n,) float64. The distances from their centers.
+    """
     # On the plane of a triangle, it is within its radius around its center.
-    offset = search.points[place] - spheres.triangle_center[triangle]
+    spheres = mesh.spheres
+    offset = points - spheres.triangle_center[triangle]
     height = np.abs(dot(offset, spheres.triangle_normal[triangle]))
     aside = np.sqrt(np.maximum(apart * apart - height * height, 0.0)) * (1 - _MORE_ASIDE)
     low = np.hypot(height * (1 - _MORE_ASIDE), np.maximum(aside - spheres.triangle_radius[triangle], 0.0))
-    rows = np.flatnonzero(low <= most)
-    return place[rows], triangle[rows]
+    return np.asarray(low)

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints, Table, concatenated_ranges, is_run_start
+from ..progress import pause
 from .node_pool import MovingNodes
 
 _EXPANDED = 1 << 12
@@ -94,6 +95,7 @@ class MeshPairSearch(ABC):
         pending: list[QueuedPairs] = []
         slow: list[QueuedPairs] = []
         while stack or pending:
+            pause()
             if not stack or sum(len(each.row) for each in pending) >= self.evaluated:
                 slow += self._evaluate(QueuedPairs.concatenate(pending), is_quick=True)
                 pending = []

@@ -25,6 +25,7 @@ from ..numeric.arrays import (
     transform_vectors,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING
+from ..progress import pause
 from .mesh_bvh import MeshBvh
 from .node_pool import MovingNodes, PosedNodes
 from .pair_search import MeshPairSearch, QueuedPairs
@@ -34,7 +35,7 @@ _LEAST_TRIANGLES, _MOST_TRIANGLES = 1 << 12, 1 << 12
 _FAR = 1e3
 """Multiple of rounding that values are above where no contact is searched for."""
 _HEIGHTS_AT_ONCE = 1 << 19
-_DIRECTIONS = 5
+_DIRECTIONS = 7
 """Directions, at most, along which heights are computed."""
 _MOST_OF_MESH = 64
 """Triangles of a mesh, at most, that are compared with those of the other one."""
@@ -42,6 +43,8 @@ _MOST_OF_BOXES = 256
 """Pairs of triangles of a pair of meshes, at most, whose boxes are compared."""
 _HIGHEST = 3
 """Triangles of a mesh that are compared where there are more."""
+_LESS = 0.9
+"""Part of the values that are possible, to which these have to shrink so that a direction has helped."""
 _FEW, _MORE, _SOLVED = 16, 128, 6
 """Pairs of triangles that are all solved, if they are few or the best ones do not help; and these."""
 
@@ -62,13 +65,13 @@ class _Candidates(Table):
     last: Floats
 
 
-class _Heights:
+class Heights:
     """Heights of all triangles of meshes in rows (r,) along unit vectors (r, 3).
 
-    first, last : (r,) float64. The largest heights of each mesh at the start, and at the end.
+    first, last : (r,) float64. The largest heights of each mesh at both ends of the times that matter.
     """
 
-    def __init__(self, nodes: MovingNodes, rows: Ints, along: Floats) -> None:
+    def __init__(self, nodes: MovingNodes, rows: Ints, along: Floats, times: tuple[Floats, Floats]) -> None:
         kinds = nodes.kinds_of(nodes.start)[rows], nodes.kinds_of(nodes.end)[rows]
         is_moving = nodes.end is not nodes.start
         self.first, self.last = np.empty(len(rows)), np.empty(len(rows))
@@ -80,6 +83,12 @@ class _Heights:
             sides = [
                 _heights(mesh, posed, rows[places], along[places])
                 for mesh, posed in zip(each, (nodes.start, nodes.end)[: 1 + is_moving], strict=False)
+            ]
+            if is_moving:
+                # Heights of corners that move in straight lines are linear in time.
+                sides = [sides[0] * (1 - time[places]) + sides[1] * time[places] for time in times]
+            sides = [
+                np.maximum.reduce([heights[corner] for corner in each[0].triangles.T]) for heights in sides
             ]
             self.first[places], self.last[places] = sides[0].max(axis=0), sides[-1].max(axis=0)
             self._groups.append((places, each[0].leaves, sides[0], sides[-1]))
@@ -116,15 +125,18 @@ class _Heights:
 
 
 def _heights(mesh: MeshBvh, posed: PosedNodes, rows: Ints, along: Floats) -> Floats:
-    """Heights (t, r) of all triangles of a mesh in the poses of rows (r,), along vectors (r, 3)."""
+    """Heights (v, r) of all vertices of a mesh in the poses of rows (r,), along vectors (r, 3)."""
     local = transform_vectors(np.swapaxes(posed.linear[rows], 1, 2), along)
-    heights = mesh.points @ local.T + dot(posed.offset[rows], along)
-    a, b, c = mesh.triangles.T
-    return np.asarray(np.maximum(np.maximum(heights[a], heights[b]), heights[c]))
+    return np.asarray(mesh.points @ local.T + dot(posed.offset[rows], along))
 
 
 class SupportSearch(MeshPairSearch):
-    """Search of pairs of triangles whose values are bounded by gaps along one direction."""
+    """Search of pairs of triangles whose values are bounded by gaps along one direction.
+
+    tries : Directions in a row that do not help, after which many pairs of triangles are solved.
+    """
+
+    tries = 1
 
     @cached_property
     def _rounding(self) -> Floats:
@@ -148,6 +160,24 @@ class SupportSearch(MeshPairSearch):
         """Lower bounds (r,) from which on pairs of triangles need not be solved."""
         return np.asarray((self.best - self._slack)[rows])
 
+    def turn(self, rows: Ints) -> None:
+        """Choose other directions for pairs (r,)."""
+
+    def remaining(self, rows: Ints) -> Floats:
+        """Return the lengths (r,) of the ranges in which values of pairs (r,) are still possible."""
+        return self.best[rows]
+
+    def times(self, rows: Ints) -> tuple[Floats, Floats]:
+        """Return the times (r,) in [0, 1] between which pairs (r,) are searched."""
+        return np.zeros(len(rows)), np.ones(len(rows))
+
+    def narrow(self, rows: Ints, first: Floats, last: Floats) -> Bools:
+        """Take note of the gaps of pairs (r,) at both ends of the times that matter, along a direction.
+
+        Returns are_found : (r,) bool. Pairs whose values are known by that.
+        """
+        return np.zeros(len(rows), dtype=bool)
+
     @abstractmethod
     def may_be_less(self, pairs: QueuedPairs) -> Bools:
         """Decide of which pairs of triangles (k,) the boxes allow values that are less."""
@@ -169,18 +199,20 @@ class SupportSearch(MeshPairSearch):
         is_touch = self.best[rows] <= _FAR * self._rounding[rows]
         left = [self._near(rows[is_touch])] if is_touch.any() else []
         rows = rows[~is_touch]
-        most = np.full(len(rows), _FEW)
+        failures = np.zeros(len(rows), dtype=np.int64)
         for _ in range(_DIRECTIONS):
             if not len(rows):
                 break
-            before = self.best[rows]
-            pairs, is_all = self._promising(rows, most)
+            pause()
+            before = self.remaining(rows)
+            pairs, is_all = self._promising(rows, np.where(failures < self.tries, _FEW, _MORE))
             self._solve(pairs)
-            is_better = self.best[rows] < before
-            left.append(rows[~(is_all | is_better | (most < _MORE))])
-            goes_on = ~is_all & (is_better | (most < _MORE))
-            most = np.where(is_better, _FEW, _MORE)[goes_on]
-            rows = rows[goes_on]
+            is_better = self.remaining(rows) < _LESS * before
+            failures = np.where(is_better, 0, failures + 1)
+            left.append(rows[~is_all & (failures > self.tries)])
+            goes_on = ~is_all & (failures <= self.tries)
+            rows, failures = rows[goes_on], failures[goes_on]
+            self.turn(rows[failures == 1])
         return np.concatenate([*left, rows])
 
     def _near(self, rows: Ints) -> Ints:
@@ -189,15 +221,22 @@ class SupportSearch(MeshPairSearch):
         low = self._low(rows, (of_a.first, of_a.last), (of_b.first, of_b.last))
         return rows[low < self.best[rows]]
 
-    def _heights(self, rows: Ints) -> tuple[_Heights, _Heights]:
+    def _heights(self, rows: Ints) -> tuple[Heights, Heights]:
         """Compute the heights of both meshes of pairs (r,), each towards the other one."""
-        along = self.directions(rows)
-        return _Heights(self._a, rows, along), _Heights(self._b, rows, -along)
+        along, times = self.directions(rows), self.times(rows)
+        of_a, of_b = Heights(self._a, rows, along, times), Heights(self._b, rows, -along, times)
+        return of_a, of_b
 
     def _low(self, rows: Ints, of_a: tuple[Floats, Floats], of_b: tuple[Floats, Floats]) -> Floats:
         """Bound values from below by heights (..., r) of both meshes at both ends, of pairs (r,)."""
+        return self.lowest_values(rows, *self._gaps(rows, of_a, of_b))
+
+    def _gaps(
+        self, rows: Ints, of_a: tuple[Floats, Floats], of_b: tuple[Floats, Floats]
+    ) -> tuple[Floats, Floats]:
+        """Compute the gaps (..., r) between heights of both meshes at both ends, of pairs (r,)."""
         first, last = (-(a + b) - self._rounding[rows] for a, b in zip(of_a, of_b, strict=True))
-        return self.lowest_values(rows, first, last)
+        return first, last
 
     def _promising(self, rows: Ints, few: Ints) -> tuple[QueuedPairs, Bools]:
         """Return pairs of triangles to solve, and for which rows (r,) these are all that matter.
@@ -206,6 +245,8 @@ class SupportSearch(MeshPairSearch):
         """
         count, most = len(rows), self.most(rows)
         of_a, of_b = self._heights(rows)
+        are_found = self.narrow(rows, *self._gaps(rows, (of_a.first, of_a.last), (of_b.first, of_b.last)))
+        most[are_found] = -np.inf
         a, is_many = of_a.candidates(lambda at, h: self._low(rows[at], h, of_b.largest(at)), most)
         b, are_many = of_b.candidates(lambda at, h: self._low(rows[at], of_a.largest(at), h), most)
         i, j = _combinations(a.place, b.place)

@@ -7,6 +7,7 @@ operations. Memory grows with these pairs and their contacts, never with the num
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..motion.samples import SampledMotion
 from ..motion.steps import next_jumps
 from ..numeric.arrays import Bools, Floats, Ints, Table, dot, is_run_start, largest_component, length
 from ..numeric.tolerances import CHAIN_ROUNDING
+from ..progress import in_steps
 from .candidates import Candidates
 from .rounds import LINEAR, PROVEN, SAMPLED, Pieces, span_runs
 from .slow_contacts import frames_until_crossing
@@ -190,8 +192,10 @@ class Descriptions:
             uncertainty=solved.uncertainty * (solved.end - solved.begin),
         )
 
-    def describe(self, rows: Ints, found: ContactSpans) -> None:
+    def describe(self, rows: Ints, found: ContactSpans, part: float) -> Generator[float, None, None]:
         """Describe the begin of contacts (m,) that begin in pieces (m,) of these rows, in `found` (m,).
+
+        Yields `part`.
 
         Velocities are NaN where a contact begins with a jump, or where motion may not be known well enough.
         """
@@ -203,7 +207,7 @@ class Descriptions:
         early = np.flatnonzero(is_certain & (enter > 0) & (solved.deviation > _EARLY * size))
         if len(early):
             enter[early] = np.fmax(enter[early], motion.take(early).time_within(self._clearance))
-        impact = motion.impact_at(enter)
+        impact = yield from in_steps(partial(motion.impact_at, enter), part)
         steps, path, reach = (
             solved.end - solved.begin,
             length(impact.velocity),
@@ -225,7 +229,7 @@ class Descriptions:
         is_steady = np.maximum(solved.deviation, 2 * _POSE_ROUNDING * (reach + size)) <= _STEADY * path
         wanted = np.flatnonzero(is_certain & ~is_steady)
         if len(wanted):
-            measured = self._velocities_before(candidates.take(wanted), found.enter[wanted])
+            measured = yield from self._velocities_before(candidates.take(wanted), found.enter[wanted], part)
             velocity[wanted] = np.where(np.isnan(velocity[wanted]), np.nan, measured)
         linear = np.flatnonzero(is_linear)
         if len(linear):
@@ -292,15 +296,17 @@ class Descriptions:
         is_unknown = np.isnan(deviation) | (speed <= 0)
         return np.where(is_unknown, steps, np.minimum(frames, steps))
 
-    def _velocities_before(self, candidates: Candidates, times: Floats) -> Floats:
+    def _velocities_before(
+        self, candidates: Candidates, times: Floats, part: float
+    ) -> Generator[float, None, Floats]:
         """Relative velocities (r, 3) of candidates (r,) of certain motion just before times (r,), per frame.
 
-        NaN just after a jump.
+        NaN just after a jump. Yields `part`.
         """
         movers, begin = candidates.pairs.T, times - _BEFORE
         jump = next_jumps(self._motion, movers, begin, times)
-        velocities, rounding = self._mean_velocities(
-            candidates, np.where(jump < times, jump, begin)[None], times
+        velocities, rounding = yield from self._mean_velocities(
+            candidates, np.where(jump < times, jump, begin)[None], times, part
         )
         noisy = np.flatnonzero(rounding[0] > _ENOUGH * length(velocities[0]))
         if not len(noisy):
@@ -310,7 +316,7 @@ class Descriptions:
         # what is seen of their change is rounding (Lepski's method).
         candidates, movers, times = candidates.take(noisy), movers[:, noisy], times[noisy]
         begin = times - (_BEFORE * _LONGER ** np.arange(1, _LENGTHS))[:, None]
-        longer, of_longer = self._mean_velocities(candidates, begin, times)
+        longer, of_longer = yield from self._mean_velocities(candidates, begin, times, part)
         extrapolated = np.concatenate([velocities[:, noisy], longer])
         noise = np.concatenate([of_longer[:1] * _LONGER, of_longer])
         noise[1:] = (_LONGER * noise[:-1] + noise[1:]) / (_LONGER - 1)
@@ -323,10 +329,12 @@ class Descriptions:
         velocities[0, noisy] = extrapolated[chosen, np.arange(len(noisy))]
         return np.asarray(velocities[0])
 
-    def _mean_velocities(self, candidates: Candidates, begin: Floats, times: Floats) -> tuple[Floats, Floats]:
+    def _mean_velocities(
+        self, candidates: Candidates, begin: Floats, times: Floats, part: float
+    ) -> Generator[float, None, tuple[Floats, Floats]]:
         """Relative velocities (s, r, 3) of candidates (r,) from `begin` (s, r) to just before times (r,).
 
-        Also returns how much of each (s, r) may be rounding of the poses.
+        Also returns how much of each (s, r) may be rounding of the poses. Yields `part`.
         """
         end, spans, count = times - _JUST_BEFORE_CONTACT, len(begin), len(times)
         # All shapes at once, because evaluating curves takes long for few times too.
@@ -334,7 +342,7 @@ class Descriptions:
         shapes: Any = self._motion.at(np.tile(candidates.pairs.T, 2 * spans).ravel(), np.tile(both, 2))
         total = spans * count
         parts = [shapes[k * total : (k + 1) * total] for k in range(4)]
-        impact = PairMotion(*parts).impact_at(np.ones(total))
+        impact = yield from in_steps(partial(PairMotion(*parts).impact_at, np.ones(total)), part)
         reach = largest_component(impact.point) + np.tile(candidates.size, spans)
         with np.errstate(divide="ignore", invalid="ignore"):
             steps = np.tile(end, spans) - begin.ravel()
@@ -387,23 +395,22 @@ class PairCache:
         # Where meshes have no depth, it is by the kind of their overlap that one is deeper.
         flat = np.flatnonzero((joined.least == 0)[run[count : count + len(found.spans.keys)]])
         if len(flat):
-            spans.overlap[count + flat] = found.overlaps(flat)
+            spans.overlap[count + flat] = yield from in_steps(partial(found.overlaps, flat), 0.0)
             joined, run, first, deepest = spans.joined()
         yield 0.3
         new = np.flatnonzero(first >= count)
         for begin in range(0, len(new), _DESCRIBED_PER_CHUNK):
-            yield 0.4 + 0.3 * begin / len(new)
             chunk = new[begin : begin + _DESCRIBED_PER_CHUNK]
             described = joined.take(chunk)
-            found.describe(first[chunk] - count, described)
+            yield from found.describe(first[chunk] - count, described, 0.4 + 0.3 * begin / len(new))
             joined.assign(chunk, described)
         yield 0.7
-        rows, closing = found.closing_at_start()
+        rows, closing = yield from in_steps(found.closing_at_start, 0.7)
         np.maximum.at(joined.uncertainty, run[count + rows], closing)
         rows = np.flatnonzero((deepest >= count) & (joined.least < np.inf))
         if len(rows):
             described = joined.take(rows)
-            found.describe_least(deepest[rows] - count, described)
+            yield from in_steps(partial(found.describe_least, deepest[rows] - count, described), 0.7)
             joined.assign(rows, described)
         yield 0.9
         if pairs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..mesh.meshes import Meshes
 from ..motion.motion import Motion
 from ..motion.samples import SampledMotion
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, is_run_start, length
-from ..progress import scaled
+from ..progress import in_steps, scaled
 from ..shapes import Sphere
 from .candidates import Candidates, NearSearch, PairFilter, separation_bounds, undecided_cells
 from .pair_cache import ContactSpans, Descriptions, PairCache, PairRecords
@@ -208,8 +209,7 @@ class PairScanner:
         while solved is not None:
             of_all = (_ROUNDS - begin) * (1 - _LEFT_AFTER_ROUND)
             yield from scaled(self._solve_motion(solved), begin + 0.1 * of_all, begin + 0.4 * of_all)
-            yield begin + 0.45 * of_all
-            subdivision.assess(solved, clearance)
+            yield from in_steps(partial(subdivision.assess, solved, clearance), begin + 0.45 * of_all)
             is_open = subdivision.give_up(solved)
             # Drop pairs that neither touch nor come closer than already recorded.
             matters = solved.is_touching | (solved.contacts.low < candidates.cutoff[solved.rows])
@@ -242,7 +242,8 @@ class PairScanner:
         for start in range(0, len(deviation), 2 * SLOW_CHUNK):
             yield 0.5 * start / len(deviation)
             chunk = slice(start, start + 2 * SLOW_CHUNK)
-            contacts.assign(chunk, methods.first(motion.take(chunk), clearance, deviation[chunk]))
+            solve = partial(methods.first, motion.take(chunk), clearance, deviation[chunk])
+            contacts.assign(chunk, (yield from in_steps(solve, 0.5 * start / len(deviation))))
         if methods.second is None:
             return
         left = np.flatnonzero(may_touch(motion, contacts.low, clearance, deviation))

@@ -60,7 +60,7 @@ class Pieces(Table):
         cls, rows: Ints, motion: PairMotion, deviation: Floats, may_jump: Bools, begin: Floats, end: Floats
     ) -> Pieces:
         """Pieces (m,) of which only the motion is known."""
-        rest, farther, *contacts = np.full((8, len(rows)), np.nan)
+        rest, farther, *contacts = np.full((10, len(rows)), np.nan)
         solved = IntervalContacts(*contacts), *np.zeros((2, len(rows)), dtype=bool), np.zeros(len(rows))
         return cls(rows, motion, deviation, may_jump, begin, end, rest, farther, *solved)
 
@@ -110,14 +110,9 @@ def _assess_times(solved: Pieces, graze: Floats, clearance: float, tolerance: Fl
     enter, leave = contacts.enter, contacts.leave
     # As long as pairs take to cover the deviation, at the speed at which they come closer. A contact that
     # reaches an end of the interval is timed by the neighboring interval.
-    errors = np.zeros((2, len(enter)))
     back = PairMotion(motion.a_end, motion.a_start, motion.b_end, motion.b_start)
-    for error, side, time in zip(errors, (motion, back), (enter, 1 - leave), strict=True):
-        rows = np.flatnonzero(time > 0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = deviation[rows] / side.take(rows).closing_speed(time[rows])
-        error[rows] = np.where(found >= 0, found, np.inf)
-    enter_error, leave_error = errors
+    enter_error = _time_errors(motion, enter, contacts.closing, deviation)
+    leave_error = _time_errors(back, 1 - leave, contacts.parting, deviation)
     step, is_fine = solved.end - solved.begin, deviation <= graze
     is_in_time = (enter_error * step <= tolerance) & (leave_error * step <= LATER_TOLERANCE)
     # Overlap at both ends does not exclude a gap in between.
@@ -129,6 +124,22 @@ def _assess_times(solved: Pieces, graze: Floats, clearance: float, tolerance: Fl
         least = with_minimum_separation(motion, contacts, brief, no_cutoff, np.arange(len(enter))).least
         is_settled[brief] = least[brief] + deviation[brief] <= clearance
     return is_settled, np.minimum(enter_error, 1.0)
+
+
+def _time_errors(motion: PairMotion, time: Floats, speed: Floats, deviation: Floats) -> Floats:
+    """Parts (r,) of the interval that pairs take to cover deviations (r,) before contacts at times (r,).
+
+    0 for contacts at the start. speed : (r,) at which pairs come closer; NaN for unknown.
+    """
+    error, rows = np.zeros(len(time)), np.flatnonzero(time > 0)
+    speed = speed.copy()
+    unknown = rows[np.isnan(speed[rows])]
+    if len(unknown):
+        speed[unknown] = motion.take(unknown).closing_speed(time[unknown])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = deviation[rows] / speed[rows]
+    error[rows] = np.where(found >= 0, found, np.inf)
+    return error
 
 
 class ContactLeast:

@@ -11,6 +11,7 @@ others that are open in an interval are split at the same times, because one sam
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from ..motion.steps import next_jumps
 from ..numeric.arguments import LARGEST_LENGTH
 from ..numeric.arrays import Bools, Floats, Ints, chunks_by_cost, is_run_start, largest_component
 from ..numeric.tolerances import CHAIN_ROUNDING
-from ..progress import scaled
+from ..progress import in_steps, scaled
 from ..shapes import Aabb, Sphere, concatenated, where_shapes
 from .candidates import DEPTH_TOLERANCE, Candidates, NearSearch, may_be_deeper
 from .rounds import PROVEN, ContactLeast, Pieces, Spans, assess_pairs
@@ -246,7 +247,8 @@ class Subdivision:
             for chunk in chunks_by_cost(np.add.reduceat(costs, starts), _LEAST_AT_ONCE):
                 yield starts[chunk.start] / len(order)
                 part = order[starts[chunk.start] : ends[chunk.stop - 1]]
-                contacts = with_minimum_separation(solved.motion, contacts, part, cutoffs, keys)
+                search = partial(with_minimum_separation, solved.motion, contacts, part, cutoffs, keys)
+                contacts = yield from in_steps(search, starts[chunk.start] / len(order))
         # Pairs that jump are put at rest where they are at the nearer end, and they are there only then.
         least_time = np.where(np.isnan(solved.rest), contacts.least_time, solved.rest)
         # What is least before a jump is shown up to a little before it.

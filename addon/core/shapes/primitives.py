@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..numeric.arguments import as_flag
-from ..numeric.arrays import Floats, cross, dot, length, normalized, transform_points
+from ..numeric.arrays import Floats, cross, dot, length, normalized, transform_points, transform_vectors
 from ..numeric.batch import Batched
 from .boxes import Aabb
 
@@ -157,3 +157,11 @@ def triangle_corners(triangles: Triangle) -> Floats:
 def triangles_from_corners(corners: Floats) -> Triangle:
     """Make two-sided triangles (...) from finite corners (..., 3, 3), one in each row. Exact."""
     return Triangle.unchecked(corners[..., 0, :], corners[..., 1, :], corners[..., 2, :])
+
+
+def parts_of_corners(points: Floats, corners: Floats) -> Floats:
+    """Compute parts (m, 3) of corners (m, 3, 3) that add up to points (m, 3) on them, about; none < 0."""
+    sides = np.moveaxis(corners[:, 1:] - corners[:, :1], 1, 2)
+    along = transform_vectors(np.asarray(np.linalg.pinv(sides)), points - corners[:, 0])
+    parts = np.maximum(np.concatenate([1 - along.sum(axis=1, keepdims=True), along], axis=1), 0.0)
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))

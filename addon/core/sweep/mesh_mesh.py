@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..distance.mesh_mesh import (
-    closest_on_any_side,
-)
+from ..distance.mesh_mesh import closest_on_any_side
 from ..distance.separating_axis import WitnessPoints
 from ..mesh.meshes import Meshes, interpolated_meshes, moving_nodes
 from ..mesh.node_pool import MovingNodes, offsets_between
 from ..mesh.pair_search import QueuedPairs
 from ..mesh.points_inside import are_inside
-from ..mesh.support_search import SupportSearch
+from ..mesh.support_search import Heights, SupportSearch
 from ..numeric.arrays import (
     Bools,
     Floats,
@@ -30,6 +28,7 @@ from ..numeric.arrays import (
     unit_or_zero,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING
+from ..shapes.primitives import parts_of_corners
 from .one_sided import times_in_front
 from .triangle_triangle import (
     MAX_STEPS,
@@ -43,6 +42,8 @@ _MOST_PASSES = 4
 """Times at which a triangle comes to the front of another one, at most, and the search for these."""
 _ON_PLANE = 1e-6
 """Distance from a one-sided triangle, relative to its size, at which a center is on its plane."""
+_NEGLIGIBLE = 1e-9
+"""Part of an interval by which contacts may be found early."""
 AFTER_END = 2.0
 """A time that is later than any contact."""
 
@@ -86,7 +87,6 @@ def first_impacts_of_meshes(
     begin: Floats | None = None,
     rows: Ints | None = None,
     guess: Ints | None = None,
-    behind: Floats | float = 0.0,
 ) -> tuple[Floats, Ints]:
     """First times in [begin, 1] at which the surfaces of pairs of moving meshes are within `clearance`.
 
@@ -97,19 +97,60 @@ def first_impacts_of_meshes(
     begin : (m,) float64. Times until which the meshes are known to be disjoint; 0 by default.
     rows : (r,) int64. Pairs to solve; all by default.
     guess : (2, m) int64. Nodes of triangles that may touch first; -1 for unknown.
-    behind : (m,) float64. Distances by which triangles may be behind one-sided ones that they touch.
     Returns time : (m,) float64. NaN for never.
     Returns nodes : (2, m) int64. Nodes of the triangles that touch first; -1 for never.
     """
     first, last = clearance if clearance.ndim == 2 else (clearance, clearance)
     begin = np.zeros(len(first)) if begin is None else begin
-    search = _ImpactSearch(a, b, (first, last - first), begin, behind)
+    search = _ImpactSearch(a, b, (first, last - first), begin)
     rows = np.arange(len(first)) if rows is None else rows
     if guess is not None:
         guessed = rows[guess[0, rows] >= 0]
         search.solve(guessed, guess[:, guessed])
     search.run(rows)
-    return np.where(search.nodes[0] < 0, np.nan, search.best), search.nodes
+    return search.times_and_nodes()
+
+
+def are_ever_within(a: MovingNodes, b: MovingNodes, clearance: Floats, rows: Ints, behind: Floats) -> Bools:
+    """Decide for which pairs of moving meshes in rows (r,) surfaces come within `clearance` at any time.
+
+    Never wrong where they do, as `first_impacts_of_meshes`, which takes longer.
+
+    a, b : MovingNodes, (m,). The meshes, in one space and unit.
+    clearance : (2, m) float64. Distances that count as contact, at both ends.
+    behind : (m,) float64. Distances by which triangles may be behind one-sided ones that they touch.
+    Returns are_within : (r,) bool
+    """
+    first, last = clearance
+    search = _NearnessSearch(a, b, (first, last - first), np.zeros(len(first)), behind)
+    search.run(rows)
+    return np.asarray(search.nodes[0, rows] >= 0)
+
+
+def closing_speeds(a: MovingNodes, b: MovingNodes, clearance: Floats, time: Floats, nodes: Ints) -> Floats:
+    """Compute the speeds (m,) at which moving triangles come within `clearance`, at these times (m,).
+
+    a, b : MovingNodes, (m,). The meshes, in one space and unit.
+    clearance : (2, m) float64. As in `first_impacts_of_meshes`, which finds the times and triangles.
+    time : (m,) float64. NaN for never.
+    nodes : (2, m) int64. Nodes of triangles; -1 for never.
+    Returns speed : (m,) float64. In lengths per interval; NaN for never, and for one-sided meshes.
+    """
+    is_partial = a.start.one_sided | b.start.one_sided
+    speed, rows = np.full(len(time), np.nan), np.flatnonzero((nodes[0] >= 0) & ~is_partial)
+    if not len(rows):
+        return speed
+    now = time[rows]
+    first, second = (
+        MovingTriangles(*each.corners(rows, node)) for each, node in zip((a, b), nodes[:, rows], strict=True)
+    )
+    on_a, on_b, normal = contacts_of_triangles(first, second, now)
+    of_a, of_b = (
+        (parts_of_corners(points, each.at(now))[..., None] * (each.end - each.start)).sum(axis=1)
+        for each, points in ((first, on_a), (second, on_b))
+    )
+    speed[rows] = (clearance[1] - clearance[0])[rows] - dot(of_b - of_a, normal)
+    return speed
 
 
 class _MovingNodePairs(Table):
@@ -135,20 +176,28 @@ class _MovingNodePairs(Table):
 class _ImpactSearch(SupportSearch):
     """Search for the first impacts of moving meshes: see `first_impacts_of_meshes`."""
 
+    tries = 2
+
     def __init__(
         self,
         a: MovingNodes,
         b: MovingNodes,
         clearance: tuple[Floats, Floats],
         begin: Floats,
-        behind: Floats | float,
+        behind: Floats | float = 0.0,
     ) -> None:
         super().__init__(a, b, np.full(len(begin), AFTER_END))
         self._clearance, self._growth = clearance
-        self._begin = begin
+        self._is_turned = np.zeros(len(begin), dtype=bool)
+        self._begin, self._apart_until = begin.copy(), begin.copy()
         self._behind = np.broadcast_to(np.asarray(behind, dtype=np.float64), begin.shape)
         self._is_partial = a.start.one_sided | b.start.one_sided
         self._total_radius = a.radius_of_roots() + b.radius_of_roots()
+
+    def times_and_nodes(self) -> tuple[Floats, Ints]:
+        """Return the first times (m,) of contact, NaN for never, and the nodes (2, m) that touch."""
+        time = np.where(self._are_certain(), np.minimum(self._apart_until, self.best), self.best)
+        return np.where(self.nodes[0] < 0, np.nan, time), self.nodes
 
     def _largest_clearance(self, rows: Ints) -> Floats:
         return np.asarray(self._clearance[rows] + np.maximum(self._growth[rows], 0.0))
@@ -165,7 +214,7 @@ class _ImpactSearch(SupportSearch):
         time = np.maximum(np.where(np.isinf(time), nearest, time), self._begin[rows])
         result = normalized(start + time[:, None] * path)
         # Where triangles touch, their axis says more.
-        known = np.flatnonzero(self.nodes[0, rows] >= 0)
+        known = np.flatnonzero((self.nodes[0, rows] >= 0) & ~self._is_turned[rows])
         if len(known):
             row = rows[known]
             a, b = (
@@ -173,12 +222,37 @@ class _ImpactSearch(SupportSearch):
                 for each, node in zip((self._a, self._b), self.nodes[:, row], strict=True)
             )
             result[known] = contacts_of_triangles(a, b, self.best[row]).normal
+        self._is_turned[rows] = False
         return result
 
+    def turn(self, rows: Ints) -> None:
+        self._is_turned[rows] = True
+
+    def _heights(self, rows: Ints) -> tuple[Heights, Heights]:
+        self._begin[rows] = self._apart_until[rows]
+        return super()._heights(rows)
+
+    def remaining(self, rows: Ints) -> Floats:
+        return np.asarray(self.best - self._apart_until)[rows]
+
+    def times(self, rows: Ints) -> tuple[Floats, Floats]:
+        return self._begin[rows], np.minimum(self.best[rows], 1.0)
+
+    def narrow(self, rows: Ints, first: Floats, last: Floats) -> Bools:
+        low = np.minimum(self.lowest_values(rows, first, last), self.best[rows])
+        self._apart_until[rows] = np.maximum(self._begin[rows], low)
+        return np.asarray((self.nodes[0, rows] >= 0) & self._are_certain()[rows])
+
+    def _are_certain(self) -> Bools:
+        """Mask (m,) of pairs that are apart until their contacts, as far as it matters."""
+        return np.asarray(self.best - self._apart_until <= _NEGLIGIBLE)
+
     def lowest_values(self, rows: Ints, first: Floats, last: Floats) -> Floats:
-        first = first - self._clearance[rows] * (1 + DISTANCE_ROUNDING)
-        last = last - (self._clearance + self._growth)[rows] * (1 + DISTANCE_ROUNDING)
-        return np.maximum(closing_times(first, last), self._begin[rows])
+        begin, end = self.times(rows)
+        first = first - (self._clearance[rows] + begin * self._growth[rows]) * (1 + DISTANCE_ROUNDING)
+        last = last - (self._clearance[rows] + end * self._growth[rows]) * (1 + DISTANCE_ROUNDING)
+        time = closing_times(first, last)
+        return np.where(time <= 1, begin + np.minimum(time, 1.0) * (end - begin), np.inf)
 
     def may_be_less(self, pairs: QueuedPairs) -> Bools:
         lows, highs = [], []
@@ -290,6 +364,14 @@ class _ImpactSearch(SupportSearch):
             time[rows], _ = first_impacts_of_triangles(*pairs, clearance, time[rows], growth=growth)
             rows = rows[~np.isnan(time[rows])]
         return time
+
+
+class _NearnessSearch(_ImpactSearch):
+    """Search for any impact of moving meshes, at whatever time: see `are_ever_within`."""
+
+    def values(self, row: Ints, i: Ints, j: Ints, low: Floats, is_quick: bool) -> tuple[Floats, Floats]:
+        time, slow = super().values(row, i, j, low, is_quick)
+        return np.where(np.isnan(time), np.nan, self._begin[row]), slow
 
 
 def _nearest_offsets(pairs: _MovingNodePairs) -> Floats:

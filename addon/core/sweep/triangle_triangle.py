@@ -4,6 +4,9 @@ They are disjoint as long as an axis shows a gap between them: a face normal or 
 edges, which move with the triangles, or the line between their closest points. The gap along such an axis is
 a cubic polynomial in time. A lower bound of that polynomial gives a time before which the gap cannot close.
 Advance to that time, choose the axes again, and repeat.
+
+Triangles that move far compared with their size are solved twice: to the time at which a gap is rounding of
+their path, and from just before that, over a short interval, in coordinates that are exact there.
 """
 
 from __future__ import annotations
@@ -12,12 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distance.mesh_mesh import (
-    best_axis,
-    closest_points_triangle_triangle,
-    separating_axes,
-)
 from ..distance.separating_axis import WitnessPoints
+from ..distance.triangle_triangle import best_axis, closest_points_triangle_triangle, separating_axes
 from ..numeric.arrays import (
     Bools,
     Floats,
@@ -26,7 +25,9 @@ from ..numeric.arrays import (
     dot_first,
     power_of_two_scale,
 )
+from ..numeric.floating_point import Exact, two_difference, two_product
 from ..numeric.tolerances import GAP_ROUNDING
+from ..progress import pause
 
 MAX_STEPS = 101
 SLOW_STEPS = 4
@@ -46,6 +47,12 @@ _KEPT_GAP = GAP_ROUNDING / 2
 """Part of a gap that closes slowly that is left by a step. It exceeds the rounding errors of gaps."""
 _SLOW = 8
 """Ratio of the speed of corners to that of a gap, above which it closes slowly."""
+_FAR = 2.0**13
+"""Path in sizes of the triangles, above which it is far: rounding of it exceeds 1e-12 of the size."""
+_PASSED = 16 * GAP_ROUNDING
+"""Path by which rounding lets a step pass a contact, at most: more than `_SLOW` rounding errors of gaps."""
+_SHORT = 4
+"""Path, in sizes of a pair with the gap between them, over which it is solved in coordinates of one place."""
 
 
 class MovingTriangles(Table):
@@ -73,8 +80,9 @@ def first_impacts_of_triangles(
 
     Late by no more than rounding: before, triangles overlap by no more than 1e-15 of the pair's coordinates.
     Early by no more than the time in which a gap of 1e-14 of these closes; of 1e-10 for edges that are nearly
-    parallel, whose cross product is rounding. A pair that is not within that gap after 100 steps is not
-    resolved: it does not touch before that time.
+    parallel, whose cross product is rounding. If corners move more than 8192 times the size of the triangles,
+    early by no more than the time in which a gap of 1e-13 of that size closes, and by rounding of the time.
+    A pair that is not within that gap after 100 steps is not resolved: it does not touch before that time.
 
     a, b : MovingTriangles, (m,). Pairs of triangles, in one space and unit.
     clearance : (m,) float or float. Distance that counts as contact.
@@ -87,15 +95,17 @@ def first_impacts_of_triangles(
     Returns is_resolved : (m,) bool. False where the pair may touch later than the time, or never.
     """
     count = len(a.start)
-    clearances, growths, begins, ends = (
+    numbers = [
         np.broadcast_to(np.asarray(each, dtype=np.float64), (count,))
         for each in (clearance, growth, begin, until)
-    )
+    ]
     time, is_resolved = np.full(count, np.nan), np.ones(count, dtype=bool)
-    for start in range(0, count, _CHUNK_PAIRS):
-        rows = slice(start, start + _CHUNK_PAIRS)
-        pairs = _TrianglePairs.of(a.take(rows), b.take(rows), clearances[rows], growths[rows])
-        time[rows], is_resolved[rows] = _first_contacts(pairs, begins[rows], ends[rows], steps)
+    for first in range(0, count, _CHUNK_PAIRS):
+        pause()
+        rows = slice(first, first + _CHUNK_PAIRS)
+        start, end = (np.concatenate([p[rows], q[rows]], axis=1) for p, q in zip(a, b, strict=True))
+        sweeps = _Sweeps.scaled(start, end, *(each[rows] for each in numbers))
+        time[rows], is_resolved[rows] = _first_impacts(sweeps, steps)
     return time, is_resolved
 
 
@@ -114,12 +124,64 @@ def contacts_of_triangles(a: MovingTriangles, b: MovingTriangles, time: Floats) 
     witness = closest_points_triangle_triangle(first, second)
     is_disjoint = np.abs(witness.on_b - witness.on_a).max(axis=1) > _MIN_DISTANCE * size
     before = a.at(time - _TIME_BEFORE), b.at(time - _TIME_BEFORE)
-    normal = best_axis(*before, separating_axes(*before))[1]
+    normal = best_axis(*before, separating_axes(*before), separating_axes(first, second))[1]
     return witness._replace(normal=np.where(is_disjoint[:, None], witness.normal, normal))
 
 
+class _Sweeps(Table):
+    """Sweeps (m,) of pairs of triangles, in units of their coordinates.
+
+    start, end : (m, 6, 3) float64. Corners of both triangles at both ends of an interval.
+    clearance, growth : (m,) float64. Gap that counts as contact, but for rounding errors, and its change.
+    begin, until : (m,) float64. Times between which contact is searched.
+    """
+
+    start: Floats
+    end: Floats
+    clearance: Floats
+    growth: Floats
+    begin: Floats
+    until: Floats
+
+    @classmethod
+    def scaled(
+        cls, start: Floats, end: Floats, clearance: Floats, growth: Floats, begin: Floats, until: Floats
+    ) -> _Sweeps:
+        largest = np.maximum(np.abs(start), np.abs(end)).max(axis=(1, 2))
+        scale = power_of_two_scale(np.maximum(largest, np.maximum(clearance, clearance + growth)))
+        unit = scale[:, None, None]
+        return cls(start / unit, end / unit, clearance / scale, growth / scale, begin, until)
+
+    def near(self, time: Floats) -> tuple[_Sweeps, Floats, Floats]:
+        """Sweeps from just before times (m,) on, over a short interval, with its start and its end (m,).
+
+        Corners are relative to the first one, which moves, without rounding of the path.
+        """
+        first, last = (Exact(*two_difference(each, each[:, :1])) for each in (self.start, self.end))
+        change, error = two_difference(last.value, first.value)
+        speed = np.abs(change).max(axis=(1, 2))
+        start = np.maximum(self.begin, time - _PASSED / speed)
+        corners = _exactly_at(start[:, None, None], first, Exact(change, error + (last.error - first.error)))
+        clearance = _exactly_at(start, Exact(self.clearance), Exact(self.growth))
+        stop = start + _SHORT * np.maximum(np.abs(corners).max(axis=(1, 2)), 2 * _PASSED) / speed
+        # Not beyond 1, because contact at the end of the interval counts, which is also that of the motion.
+        stop = np.where(start < 1, np.minimum(stop, 1.0), stop)
+        duration = stop - start
+        corners_end, growth = corners + duration[:, None, None] * change, duration * self.growth
+        until = (self.until - start) / duration
+        local = _Sweeps.scaled(corners, corners_end, clearance, growth, np.zeros_like(start), until)
+        return local, start, stop
+
+
+def _exactly_at(time: Floats, first: Exact, change: Exact) -> Floats:
+    """Compute first + time * change; what cancels leaves no rounding error of its terms."""
+    path, path_error = two_product(time, change.value)
+    place, place_error = two_difference(first.value, -path)
+    return np.asarray(place + (place_error + path_error + (first.error + time * change.error)))
+
+
 class _TrianglePairs(Table, last=True):
-    """Pairs of triangles in units of their own size, coordinates first and batch last.
+    """Pairs of triangles in units of their coordinates, coordinates first and batch last.
 
     p, q : (3 coordinates, 3 corners, m) float64. Corners of both triangles.
     p_change, q_change : (3 coordinates, 3 corners, m) float64. Their changes over the interval.
@@ -136,17 +198,16 @@ class _TrianglePairs(Table, last=True):
     speed: Floats
 
     @classmethod
-    def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: Floats, growth: Floats) -> _TrianglePairs:
-        corners = np.concatenate([a.start, a.end, b.start, b.end], axis=1)
-        largest = np.maximum(clearance, clearance + growth)
-        scale = power_of_two_scale(np.maximum(np.abs(corners).max(axis=(1, 2)), largest))
-        corners = corners / scale[:, None, None]
-        corners = np.moveaxis(corners - corners[:, :1], 0, -1).swapaxes(0, 1)
-        p, p_end, q, q_end = (np.ascontiguousarray(part) for part in np.split(corners, 4, axis=1))
+    def of(cls, sweeps: _Sweeps) -> _TrianglePairs:
+        first = sweeps.start[:, :1]
+        start, end = ((each - first).transpose(2, 1, 0) for each in (sweeps.start, sweeps.end))
+        p, q, p_end, q_end = (
+            np.ascontiguousarray(part) for each in (start, end) for part in (each[:, :3], each[:, 3:])
+        )
         p_change, q_change = p_end - p, q_end - q
         apart = q_change[:, None] - p_change[:, :, None]
         speed = np.sqrt(dot_first(apart, apart).max(axis=(0, 1)))
-        return cls(p, p_change, q, q_change, clearance / scale, growth / scale, speed)
+        return cls(p, p_change, q, q_change, sweeps.clearance, sweeps.growth, speed)
 
     def at(self, time: Floats) -> _TrianglePairs:
         """Pairs at times (m,); the changes stay those of the whole interval."""
@@ -154,6 +215,37 @@ class _TrianglePairs(Table, last=True):
         return self.replaced(
             p=self.p + time * self.p_change, q=self.q + time * self.q_change, clearance=clearance
         )
+
+    def move_far(self) -> Bools:
+        """Decide which pairs (m,) move so far that rounding of the path is not small for their triangles."""
+        ends = [self.p, self.q, self.p + self.p_change, self.q + self.q_change]
+        size = np.max([np.abs(corners - corners[:, :1]).max(axis=(0, 1)) for corners in ends], axis=0)
+        return np.asarray(self.speed > _FAR * np.maximum(size, 2 * _PASSED))
+
+
+def _first_impacts(sweeps: _Sweeps, steps: range) -> tuple[Floats, Bools]:
+    """First contacts (m,), NaN for none; also whether they are resolved."""
+    pairs = _TrianglePairs.of(sweeps)
+    time, is_resolved = _first_contacts(pairs, sweeps.begin, sweeps.until, steps)
+    found = np.flatnonzero(is_resolved & ~np.isnan(time))
+    far = found[pairs.take(found).move_far()]
+    if len(far):
+        time[far], is_resolved[far] = _first_impacts_near(sweeps.take(far), time[far], steps)
+    return time, is_resolved
+
+
+def _first_impacts_near(sweeps: _Sweeps, time: Floats, steps: range) -> tuple[Floats, Bools]:
+    """First contacts (m,) of pairs that move far, as before, from times (m,) at which gaps are rounding."""
+    local, start, stop = sweeps.near(time)
+    part, is_resolved = _first_contacts(_TrianglePairs.of(local), local.begin, local.until, steps)
+    found = start + part * (stop - start)
+    # What is not resolved is searched from there on, so rounding must not pass a contact.
+    found = np.where(is_resolved, np.minimum(found, sweeps.until), np.maximum(np.nextafter(found, 0), start))
+    later = np.flatnonzero(np.isnan(part) & (stop < sweeps.until))
+    if len(later):
+        rest = sweeps.take(later).replaced(begin=stop[later])
+        found[later], is_resolved[later] = _first_impacts(rest, steps)
+    return found, is_resolved
 
 
 def _first_contacts(

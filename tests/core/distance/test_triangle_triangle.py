@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from addon.core.distance.mesh_mesh import best_axis, separating_axes
+from addon.core.distance.triangle_triangle import best_axis, separating_axes
 from addon.core.shapes import Triangle
 from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import exact, meshes

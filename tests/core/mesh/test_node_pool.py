@@ -8,7 +8,8 @@ import weakref
 import numpy as np
 import pytest
 
-from addon.core.distance.mesh_mesh import closest_triangles, separation_triangle_triangle
+from addon.core.distance.mesh_mesh import closest_triangles
+from addon.core.distance.triangle_triangle import separation_triangle_triangle
 from addon.core.mesh import mesh_bvh, node_pool
 from addon.core.mesh.mesh_bvh import MeshBvh
 from addon.core.mesh.meshes import Meshes, moving_nodes

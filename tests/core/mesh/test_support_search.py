@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core.distance.mesh_mesh import closest_triangles, separation_triangle_triangle
+from addon.core.distance.mesh_mesh import closest_triangles
+from addon.core.distance.triangle_triangle import separation_triangle_triangle
 from addon.core.mesh import mesh_bvh, support_search
 from addon.core.mesh.meshes import Meshes, interpolated_meshes, moving_nodes
 from addon.core.mesh.triangle_mesh import TriangleMesh

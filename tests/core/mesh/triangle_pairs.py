@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from addon.core.distance import mesh_mesh
+from addon.core.distance import triangle_triangle
 from addon.core.distance.separating_axis import WitnessPoints
 from addon.core.shapes import Triangle
 from addon.core.shapes.primitives import triangle_corners
@@ -13,13 +13,13 @@ from addon.core.shapes.primitives import triangle_corners
 def separation_triangle_triangle(a: Triangle, b: Triangle) -> np.ndarray:
     """Distances (...) of triangles whose batches broadcast."""
     batch = np.broadcast_shapes(a.shape, b.shape)
-    return mesh_mesh.separation_triangle_triangle(*_corners(a, b, batch)).reshape(batch)
+    return triangle_triangle.separation_triangle_triangle(*_corners(a, b, batch)).reshape(batch)
 
 
 def closest_points_triangle_triangle(a: Triangle, b: Triangle) -> WitnessPoints:
     """Closest points (..., 3) of triangles whose batches broadcast."""
     batch = np.broadcast_shapes(a.shape, b.shape)
-    found = mesh_mesh.closest_points_triangle_triangle(*_corners(a, b, batch))
+    found = triangle_triangle.closest_points_triangle_triangle(*_corners(a, b, batch))
     return WitnessPoints(*(points.reshape(*batch, 3) for points in found))
 
 

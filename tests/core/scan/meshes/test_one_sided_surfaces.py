@@ -18,7 +18,7 @@ from addon.core import (
     TriangleMesh,
     scan_contacts,
 )
-from addon.core.distance.mesh_mesh import separation_triangle_triangle
+from addon.core.distance.triangle_triangle import separation_triangle_triangle
 from tests.core import scenes
 from tests.core.motions import rotation_about
 from tests.core.scan.evaluated.test_steps import Sampled

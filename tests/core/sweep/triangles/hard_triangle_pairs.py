@@ -152,6 +152,14 @@ def far_moves(rng: Generator) -> Pair:
     return _moved(rng, at, change)
 
 
+def far_corners(rng: Generator) -> Pair:
+    """Move single corners by about 1e6, so that a triangle stretches while both touch or graze."""
+    at, change = _in_contact(rng), np.zeros((2, 3, 3))
+    change[1] = dyadic(rng, 3, 3) * 2.0**20 * rng.integers(0, 2, (3, 1)) + dyadic(rng, 3, 3)
+    at[1] += small(rng) * dyadic(rng, 3)
+    return _moved(rng, at, change)
+
+
 def random(rng: Generator) -> Pair:
     """Corners at random."""
     pair = rng.normal(size=(2, 2, 3, 3))
@@ -172,6 +180,7 @@ FAMILIES: list[Callable[[Generator], Pair]] = [
     tiny_moves,
     far_moves,
     random,
+    far_corners,
 ]
 
 

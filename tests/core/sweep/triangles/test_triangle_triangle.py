@@ -87,6 +87,20 @@ def test_first_of_many_pairs_is_returned_and_none_after_until():
     assert np.nanmin(times_of(a, b)) == 0
 
 
+@pytest.mark.parametrize("growth", [0.0, 0.25])
+def test_far_move_at_a_height_of_1_is_within_a_clearance_of_1_but_not_of_less(growth):
+    # It is above the face around a third of the time, and rounding of its path is 1e-10.
+    path = np.array([3 * 2.0**20, 0, 0])
+    face = np.array([[[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]]])
+    above = face - path / 3 + np.array([0.0, 0, 1])
+    first, last = (1 / 3 + side * 2 / path[0] for side in (-1, 1))
+    sides = MovingTriangles(face, face), MovingTriangles(above, above + path)
+    for beyond, expected in ((-1e-12, np.nan), (1e-12, first)):
+        clearance = 1 + beyond - growth * last
+        found, _ = first_impacts_of_triangles(*sides, clearance, growth=growth)
+        np.testing.assert_allclose(found, expected, atol=(last - first) * 1.01)
+
+
 def test_corners_are_exact_at_both_ends():
     start = np.array([[[1e16, 0, 0], [0.1, 1, 0], [0, 0, 1]]])
     moving = MovingTriangles(start, start[:, ::-1] / 3)
