@@ -52,10 +52,14 @@ class ConnectedComponents(NamedTuple):
         # Adding zero turns negative zeros into positive ones.
         vertices = distinct_rows(points + 0.0)[1][triangles]
         count = int(vertices.max()) + 1
-        start, end = vertices.ravel(), vertices[:, _NEXT].ravel()
-        low, high = np.minimum(start, end), np.maximum(start, end)
         # Edges with their directions, in order; without sides of length zero, which are no edges.
-        sides = np.sort(((low * count + high) * 2 + (start < end))[low < high])
+        sides = np.empty(vertices.shape, dtype=np.int64)
+        for column, after in enumerate(_NEXT):
+            start, end = vertices[:, column], vertices[:, after]
+            low, high = np.minimum(start, end), np.maximum(start, end)
+            sides[:, column] = np.where(low < high, (low * count + high) * 2 + (start < end), -1)
+        sides = np.sort(sides, axis=None)
+        sides = sides[np.searchsorted(sides, 0) :]
         starts = np.flatnonzero(is_run_start(sides >> 1))
         edges = np.stack(np.divmod(sides[starts] >> 1, count), axis=1)
         component = connected_components(count, edges)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..numeric.arrays import (
+    CHUNK_ROWS,
     Floats,
     Ints,
     concatenated_ranges,
@@ -178,12 +179,14 @@ class ClusterSpheres(NamedTuple):
     def of(cls, nodes: MeshNodes, corners: Floats) -> ClusterSpheres:
         """Measure triangles (t, 3, 3) in the order of the tree."""
         starts, sizes = nodes.first_triangle[nodes.clusters], nodes.triangle_count[nodes.clusters]
-        middle = corners.mean(axis=1)
-        reach = length(corners - middle[:, None]).max(axis=1) * (1 + DISTANCE_ROUNDING)
+        middle, normal = np.empty((2, len(corners), 3))
+        reach = np.empty(len(corners))
+        # In parts, because all would take several times the memory of a large mesh, and longer.
+        for begin in range(0, len(corners), CHUNK_ROWS):
+            part = slice(begin, begin + CHUNK_ROWS)
+            middle[part], reach[part], normal[part] = _measured_triangles(corners[part])
         center = np.minimum.reduceat(middle, starts) / 2 + np.maximum.reduceat(middle, starts) / 2
         radius = np.maximum.reduceat(length(middle - center.repeat(sizes, axis=0)) + reach, starts)
-        area = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        normal = unit_or_zero(np.where((length(area) > _THIN * reach**2)[:, None], area, 0.0))
         return cls(center, radius * (1 + DISTANCE_ROUNDING), middle, reach, normal)
 
 
@@ -218,6 +221,14 @@ class ClusterBoxes(NamedTuple):
         first_child[nodes.clusters] = -1 - np.arange(len(nodes.clusters))
         half = np.maximum(fitted.highest, -fitted.lowest)
         return cls(fitted.center, half, fitted.near_distance, first_child[order])
+
+
+def _measured_triangles(corners: Floats) -> tuple[Floats, Floats, Floats]:
+    """Centers, radii around these and normals of triangles (t, 3, 3): see `ClusterSpheres`."""
+    middle = corners.mean(axis=1)
+    reach = length(corners - middle[:, None]).max(axis=1) * (1 + DISTANCE_ROUNDING)
+    area = cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return middle, reach, unit_or_zero(np.where((length(area) > _THIN * reach**2)[:, None], area, 0.0))
 
 
 def _axes_of_triangles(corners: Floats, starts: Ints, sizes: Ints) -> Floats:

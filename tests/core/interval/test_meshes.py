@@ -215,7 +215,7 @@ def test_least_separation_is_that_of_the_nearest_samples(few, monkeypatch):
         moments = np.linspace(0, 1, 33)
         sampled = samples[row].distance(moments).min()
         least, time = found.least[row], found.least_time[row]
-        # Of large meshes, what is below the cutoff by less than half a hundredth of the size is left out.
+        # Of large meshes, less than half a hundredth of the size below the cutoff does not count.
         if sampled < cutoff - (0.0 if few else 0.006):
             # A hundredth of the smaller size, which is that of the ball.
             assert least <= sampled + 0.01
