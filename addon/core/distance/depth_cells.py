@@ -130,7 +130,7 @@ class DepthCells:
         is_inside = depth > 0
         # What no surface is between is on one side.
         unknown = np.flatnonzero(apart + 2 * slack >= np.maximum(distance, np.abs(depth)))
-        is_inside[unknown] = mesh.surface.contains(centers[unknown])
+        is_inside[unknown] = mesh.contains(centers[unknown])
         depths[new] = np.where(is_inside, distance, -distance)
 
 

@@ -13,7 +13,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..broad_phase.overlapping_pairs import overlapping_pairs_between
-from ..numeric.arrays import Bools, Floats, Ints, chunks_by_cost, distinct_rows, is_run_start
+from ..numeric.arrays import (
+    Bools,
+    Floats,
+    Ints,
+    chunks_by_cost,
+    concatenated_ranges,
+    distinct_rows,
+    is_run_start,
+)
 from ..numeric.components import connected_components
 from ..shapes import Aabb
 from ..shapes.primitives import triangles_from_corners
@@ -23,6 +31,8 @@ _RAYS, _BOXES = 64, 1 << 13
 """Rays and boxes that are compared, about, to choose the axis of rays."""
 _CROSSINGS_AT_ONCE = 1 << 13
 """Rays and triangles that are solved at once: larger batches take longer, because of the memory."""
+_ENTRIES = 8
+"""Columns that a triangle reaches into, at most, on average."""
 _FEWER = 4
 """Factor by which rays along another axis cross fewer boxes."""
 
@@ -105,22 +115,19 @@ class ClosedSurface(NamedTuple):
         boxes = triangles_from_corners(kept).aabb()
         return cls(axes, kept, components.of_triangle[is_closed], components.is_oriented, boxes)
 
-    def contains(self, points: Floats) -> Bools:
+    def contains(self, points: Floats, columns: RayColumns | None = None) -> Bools:
         """Decide which points (n, 3) are inside the surface, (n,).
 
         A point is inside where the oriented components wind around it, or where its ray crosses a component
         of mixed orientation an odd number of times. Exact except for points within float64 rounding of a
         triangle.
+
+        columns : RayColumns. Of this surface, if it is kept for many calls.
         """
         if not (len(self.corners) and len(points)):
             return np.zeros(len(points), dtype=bool)
-        points, boxes = points[:, self.axes], self.boxes
-        top = np.maximum(points[:, 2], boxes.max[:, 2].max())
-        rays = Aabb.unchecked(points, np.stack([points[:, 0], points[:, 1], top], axis=1))
-        low, high = rays.min.min(axis=0), rays.max.max(axis=0)
-        near = np.flatnonzero(((boxes.min <= high) & (boxes.max >= low)).all(axis=1))
-        i, t = overlapping_pairs_between(rays, boxes[near]).T
-        t = near[t]
+        points = points[:, self.axes]
+        i, t = self._near_rays(points) if columns is None else columns.near_rays(points, self.boxes)
         crossings = np.zeros(len(i))
         for chunk in chunks_by_cost(np.ones(len(i)), _CROSSINGS_AT_ONCE) if len(i) else ():
             crossings[chunk] = _signed_crossings(points[i[chunk]], self.corners[t[chunk]])
@@ -133,6 +140,76 @@ class ClosedSurface(NamedTuple):
         is_odd = np.bincount(row.ravel(), np.abs(crossings[~is_signed]), len(key)) % 2 == 1
         inside[key[is_odd] // count] = True
         return np.asarray(inside)
+
+    def _near_rays(self, points: Floats) -> tuple[Ints, Ints]:
+        """Find the boxes (k,) of triangles that rays from points (n, 3) pass through, and these points."""
+        boxes = self.boxes
+        top = np.maximum(points[:, 2], boxes.max[:, 2].max())
+        rays = Aabb.unchecked(points, np.stack([points[:, 0], points[:, 1], top], axis=1))
+        low, high = rays.min.min(axis=0), rays.max.max(axis=0)
+        near = np.flatnonzero(((boxes.min <= high) & (boxes.max >= low)).all(axis=1))
+        i, t = overlapping_pairs_between(rays, boxes[near]).T
+        return i, near[t]
+
+
+class RayColumns(NamedTuple):
+    """Columns of a grid along the rays of a closed surface, and the triangles whose boxes reach into each.
+
+    low : (2,) float64. Low corner of the grid, and side : (2,) float64. Sides of a column.
+    across : Number of columns along each of both axes.
+    starts : (across**2 + 1,) int64. Where the triangles of each column begin.
+    triangles : (k,) int64
+    """
+
+    low: Floats
+    side: Floats
+    across: int
+    starts: Ints
+    triangles: Ints
+
+    @classmethod
+    def of(cls, surface: ClosedSurface) -> RayColumns:
+        """Sort the triangles of a surface, at least one, into columns."""
+        low, high = surface.boxes.min[:, :2], surface.boxes.max[:, :2]
+        corner = low.min(axis=0)
+        extent = high.max(axis=0) - corner
+        across = 1 << (len(low).bit_length() // 2)
+        while True:
+            side = np.where(extent > 0, extent, 1.0) / across
+            first, last = (_clipped((each - corner) / side, across) for each in (low, high))
+            sizes = last - first + 1
+            entries = sizes.prod(axis=1)
+            if across == 1 or entries.sum() <= _ENTRIES * len(low):
+                break
+            across //= 2
+        triangles = np.arange(len(low)).repeat(entries)
+        x, y = np.divmod(
+            concatenated_ranges(np.zeros(len(low), dtype=np.int64), entries), sizes[triangles, 1]
+        )
+        columns = (first[triangles, 0] + x) * across + first[triangles, 1] + y
+        order = np.argsort(columns, kind="stable")
+        starts = np.searchsorted(columns[order], np.arange(across * across + 1))
+        return cls(corner, side, across, starts, triangles[order])
+
+    def near_rays(self, points: Floats, boxes: Aabb) -> tuple[Ints, Ints]:
+        """Find the boxes (k,) that rays from points (n, 3) pass through, and these points."""
+        x, y = _clipped((points[:, :2] - self.low) / self.side, self.across).T
+        column = x * self.across + y
+        sizes = self.starts[column + 1] - self.starts[column]
+        row, place = np.arange(len(points)).repeat(sizes), concatenated_ranges(self.starts[column], sizes)
+        triangle = self.triangles[place]
+        is_near = np.ones(len(row), dtype=bool)
+        for axis in range(3):
+            along = points[row, axis]
+            is_near &= boxes.max[triangle, axis] >= along
+            if axis < 2:
+                is_near &= boxes.min[triangle, axis] <= along
+        return row[is_near], triangle[is_near]
+
+
+def _clipped(places: Floats, count: int) -> Ints:
+    """Return the cells of places along axes that have some number of them."""
+    return np.clip(np.floor(places), 0, count - 1).astype(np.int64)
 
 
 def _axes_of_rays(corners: Floats) -> Ints:

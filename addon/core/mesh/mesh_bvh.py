@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import Floats, Ints, concatenated_ranges, length
+from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, length
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from ..trees.builder import TrianglePartition, partition_triangles
 from ..trees.curve import partition_along_curve
-from .containment import ClosedSurface, ConnectedComponents
+from .containment import ClosedSurface, ConnectedComponents, RayColumns
 from .fitted_nodes import ClusterBoxes, ClusterSpheres, FittedNodes, MeshNodes
 
+_TRIANGLES_IN_COLUMNS = 1 << 12
+"""Triangles from which on rays are compared with those in columns alone."""
 _FEW_TRIANGLES = 1 << 15
 """Triangles of a rigid mesh up to which all nodes are fitted at once: searches come to few of very many."""
 _MANY_TRIANGLES, _LEAF_TRIANGLES = 1 << 18, 4
@@ -200,6 +202,18 @@ class MeshBvh:
             components = components._replace(is_closed=np.zeros_like(components.is_closed))
         axes = None if self.rest is None else self.rest.surface.axes
         return ClosedSurface.of(self.corners, components, axes)
+
+    def contains(self, points: Floats) -> Bools:
+        """Decide which points (n, 3) are inside, (n,): see `ClosedSurface.contains`."""
+        is_kept = (
+            not self.deforms and len(self.given) > _TRIANGLES_IN_COLUMNS and len(self.surface.corners) > 0
+        )
+        return self.surface.contains(points, self._columns if is_kept else None)
+
+    @cached_property
+    def _columns(self) -> RayColumns:
+        """Columns of the triangles of a large mesh that keeps its shape, along rays."""
+        return RayColumns.of(self.surface)
 
     @property
     def has_inside(self) -> bool:

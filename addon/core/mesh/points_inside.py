@@ -60,5 +60,5 @@ def are_points_inside(meshes: Meshes, row: Ints, points: Floats) -> Bools:
     nodes = meshes.nodes[row]
     for kind in distinct_objects(nodes)[0] if len(row) else ():
         of_kind = np.flatnonzero(nodes == kind)
-        result[of_kind] = kind.surface.contains(points[of_kind])
+        result[of_kind] = kind.contains(points[of_kind])
     return result

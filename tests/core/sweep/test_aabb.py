@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from addon.core import Aabb, Sphere, closest_time, overlap_span, overlaps, separation, time_of_impact
 from addon.core.sweep.interpolation import at
 from tests.core import scenes
-from tests.core.exact_sweeps import GapMotion, box_overlap_span
 from tests.core.motions import (
     UNIT,
     aabbs,
@@ -26,6 +25,7 @@ from tests.core.motions import (
     swapped,
     take_rows,
 )
+from tests.core.sweep.exact_sweeps import GapMotion, box_overlap_span
 from tests.tiers import examples, times
 
 pytestmark = pytest.mark.filterwarnings("error")

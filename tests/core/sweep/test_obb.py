@@ -9,9 +9,9 @@ from addon.core import ImpactStatus, Obb, first_impact, time_of_impact
 from addon.core.sweep.gap_advancement import BoxPairMotion, GapAxis, gap_curvature_bound, largest_gap
 from tests.core import scenes
 from tests.core.exact import ExactBox
-from tests.core.exact_sweeps import oriented_box_span
 from tests.core.motions import random_oriented_boxes, rotation_about, scaled
 from tests.core.rotating_boxes import Movers, assert_never_late_and_touching, growing
+from tests.core.sweep.exact_sweeps import oriented_box_span
 from tests.tiers import times
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -7,7 +7,6 @@ import pytest
 
 from addon.core import ImpactStatus, Obb, Sphere, first_impact, time_of_impact
 from tests.core import scenes
-from tests.core.exact_sweeps import GapMotion
 from tests.core.motions import (
     random_sphere_and_oriented_box,
     rotation_about,
@@ -16,6 +15,7 @@ from tests.core.motions import (
     take_rows,
 )
 from tests.core.rotating_boxes import growing
+from tests.core.sweep.exact_sweeps import GapMotion
 from tests.tiers import times
 
 pytestmark = pytest.mark.filterwarnings("error")

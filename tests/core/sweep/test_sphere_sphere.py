@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from addon.core import Sphere, closest_time, overlap_span, overlaps, time_of_impact
 from addon.core.sweep.closed_forms import time_of_minimum_gap
 from tests.core import scenes
-from tests.core.exact_sweeps import SphereMotion
 from tests.core.motions import (
     random_spheres,
     reversed_in_time,
@@ -25,6 +24,7 @@ from tests.core.motions import (
     swapped,
     take_rows,
 )
+from tests.core.sweep.exact_sweeps import SphereMotion
 from tests.tiers import examples, times
 
 pytestmark = pytest.mark.filterwarnings("error")

@@ -22,7 +22,6 @@ from addon.core import (
     time_of_impact,
 )
 from tests.core import scenes
-from tests.core.exact_sweeps import TriangleMotion
 from tests.core.motions import (
     random_sphere_and_triangle,
     reversed_in_time,
@@ -31,6 +30,7 @@ from tests.core.motions import (
     spheres,
     take_rows,
 )
+from tests.core.sweep.exact_sweeps import TriangleMotion
 from tests.tiers import examples, times
 
 pytestmark = pytest.mark.filterwarnings("error")
