@@ -224,7 +224,9 @@ class DistanceSearch(SupportSearch):
         return normalized(b.around(b.start)[0] - a.around(a.start)[0])
 
     def run(self, rows: Ints) -> None:
-        self.dive(rows[self._are_large[rows]])
+        # Where only a touch counts, no other distances cull anything.
+        is_touch = self.best[rows] <= _FAR * self._rounding[rows]
+        self.dive(rows[self._are_large[rows] & ~is_touch])
         super().run(rows)
 
     def directions(self, rows: Ints) -> Floats:

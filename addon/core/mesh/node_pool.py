@@ -50,7 +50,7 @@ class NodePool:
     triangles : (t, 3) int64. Vertices of the triangles of all trees, counted from the first of their mesh.
     points : (v, 3) float64 or float32. Vertices of all meshes.
     kinds : The meshes.
-    are_large : (k,) bool. Those of so many triangles that a search comes to few of their nodes.
+    are_large : (k,) bool. Those of very many triangles.
     known : KnownNodes. The nodes that have been fitted.
     """
 
@@ -69,7 +69,7 @@ class NodePool:
         self.roots, self.trees = _starts(sizes[tree_of]), _starts(sizes)[tree_of]
         self.vertices = _starts(np.array([len(each) for each in points]))
         self.kinds, self.known = kinds, KnownNodes(int(sizes[tree_of].sum()))
-        self.are_large = np.array([each.is_large for each in kinds], dtype=bool)
+        self.are_large = np.array([each.has_curve_tree for each in kinds], dtype=bool)
 
     def fit(self, kinds: Ints) -> None:
         """Fit the large nodes of meshes (k,), unless they are."""
