@@ -146,7 +146,7 @@ def scaled(
     return converted(parts, lambda part: begin + (end - begin) * part)
 
 
-_SECONDS_AT_ONCE = 0.02
+_SECONDS_AT_ONCE = 0.01
 """Seconds after which a computation pauses, about."""
 _running = local()
 

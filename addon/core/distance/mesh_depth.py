@@ -27,6 +27,7 @@ from ..numeric.arrays import (
     transform_points,
     transform_vectors,
 )
+from ..progress import pause
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from .depth_cells import cluster_count, deeper_vertices, has_depth_cells
 from .mesh_mesh import closest_triangles
@@ -85,6 +86,7 @@ def deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> DeepestVertices:
     for one, other, is_first in ((a, b, True), (b, a, False)):
         rows = np.flatnonzero(other.have_inside)
         for chunk in chunks_by_cost(_costs(one[rows], other[rows]), _VERTICES_AT_ONCE) if len(rows) else ():
+            pause()
             part = rows[chunk]
             deeper, found = _deepest_vertices(one[part], other[part], deepest.depth[part])
             if not is_first:
@@ -147,6 +149,7 @@ def _deepest_vertices(a: Meshes, b: Meshes, known: Floats) -> tuple[Ints, Deepes
     on_surface, triangle = inside.points.copy(), np.zeros(len(inside.row), dtype=np.int64)
     order, at_once = np.arange(len(inside.row)), _AT_ONCE
     while len(order):
+        pause()
         row = inside.row[order]
         is_now = np.arange(len(order)) - np.searchsorted(row, row) < at_once
         now, order = order[is_now], order[~is_now]
@@ -334,6 +337,7 @@ def _largest_depths(meshes: Meshes, row: Ints, points: Floats) -> Floats:
         vertices = kind.points[:: max(1, len(kind.vertices) // _SAMPLED)]
         of_kind = np.flatnonzero(which[row] == number)
         for chunk in np.array_split(of_kind, 1 + len(of_kind) * len(vertices) // _DISTANCES_AT_ONCE):
+            pause()
             squared = _squared_distances(points[chunk], vertices).min(axis=1)
             most[chunk] = np.minimum(most[chunk], np.sqrt(np.maximum(squared, 0.0)))
     return np.asarray(most * meshes.stretches[1][row])

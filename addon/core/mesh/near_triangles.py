@@ -15,6 +15,7 @@ from ..numeric.arrays import (
     is_run_start,
     length,
 )
+from ..progress import pause
 from .mesh_bvh import MeshBvh
 
 _FEW_CLUSTERS = 64
@@ -39,6 +40,7 @@ def near_triangles(mesh: MeshBvh, points: Floats, within: Floats, ratio: Floats)
     within = within * (1 + _MORE)
     found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
     for chunk in chunks_by_cost(np.ones(len(points)), _POINTS_AT_ONCE) if len(points) else ():
+        pause()
         search = _Search(points[chunk], within[chunk], ratio[chunk])
         place, triangle = _triangles_of(mesh, search, _clusters_of(mesh, search))
         found.append((place + chunk.start, triangle))
