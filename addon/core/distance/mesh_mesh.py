@@ -226,7 +226,7 @@ class DistanceSearch(SupportSearch):
     def run(self, rows: Ints) -> None:
         # Where only a touch counts, no other distances cull anything.
         is_touch = self.best[rows] <= _FAR * self._rounding[rows]
-        self.dive(rows[self._are_large[rows] & ~is_touch])
+        self.dive(rows[self._are_very_large[rows] & ~is_touch])
         super().run(rows)
 
     def directions(self, rows: Ints) -> Floats:
@@ -283,13 +283,13 @@ class DistanceSearch(SupportSearch):
         """
         best = np.minimum(self.best - self._slack, self.reached)[row]
         for moving, node, sign in zip((self._a, self._b), nodes, (1, -1), strict=True):
-            is_near = self._are_large[row] | (best < _FLAT * (spheres[1] + spheres[3]))
+            is_near = self._are_very_large[row] | (best < _FLAT * (spheres[1] + spheres[3]))
             rows = np.flatnonzero((low < best) & is_near)
             if not len(rows):
                 continue
             near, i, j = row[rows], nodes[0][rows], nodes[1][rows]
             offset = (spheres[2] - spheres[0])[rows]
-            has_large = self._are_large[near]
+            has_large = self._are_very_large[near]
             normal = moving.facing(moving.start, near, node[rows], sign * offset, has_large)
             apart = dot(offset, normal)
             ahead = np.where(apart[:, None] < 0, -normal, normal)

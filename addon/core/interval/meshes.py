@@ -211,8 +211,8 @@ def _may_be_below(moving: _MovingPairs, cutoff: Floats) -> Bools:
     Of a large mesh, few nodes prove that, and very many find the nearest triangles.
     """
     result = np.ones(len(cutoff), dtype=bool)
-    are_large = moving.a.are_large | moving.b.are_large
-    rows = np.flatnonzero(are_large & ~moving.is_touching & (cutoff < np.inf))
+    are_very_large = moving.a.are_very_large | moving.b.are_very_large
+    rows = np.flatnonzero(are_very_large & ~moving.is_touching & (cutoff < np.inf))
     if len(rows):
         near, every = moving.take(rows), np.arange(len(rows))
         margins = np.stack([near.a.margin + near.b.margin, near.a_end.margin + near.b_end.margin])

@@ -70,7 +70,7 @@ class MeshBvh:
         return len(self.given) > _FEW_TRIANGLES
 
     @property
-    def has_curve_tree(self) -> bool:
+    def is_very_large(self) -> bool:
         """Return whether there are so many triangles that the tree is built along a curve."""
         return len(self.given) > _MANY_TRIANGLES
 
@@ -94,7 +94,7 @@ class MeshBvh:
         """Nodes of the tree, which depend on where the triangles were at first."""
         if self.rest is not None:
             return self.rest.tree
-        if self.has_curve_tree:
+        if self.is_very_large:
             return partition_along_curve(self.vertices, self.given, _LEAF_TRIANGLES)
         return partition_triangles(triangles_from_corners(self.points[self.given]), 1)
 

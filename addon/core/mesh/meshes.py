@@ -140,10 +140,10 @@ class Meshes(Batched):
         return Aabb.unchecked(boxes[..., 0, :], boxes[..., 1, :])
 
     @property
-    def are_large(self) -> Bools:
-        """Mask (...) of meshes of so many triangles that a search comes to few of their nodes."""
+    def are_very_large(self) -> Bools:
+        """Mask (...) of meshes whose trees are built along a curve."""
         kinds, which = self._kinds()
-        return np.array([each.is_large for each in kinds], dtype=bool)[which].reshape(self.shape)
+        return np.array([each.is_very_large for each in kinds], dtype=bool)[which].reshape(self.shape)
 
     @property
     def deforms(self) -> Bools:

@@ -50,7 +50,7 @@ class NodePool:
     triangles : (t, 3) int64. Vertices of the triangles of all trees, counted from the first of their mesh.
     points : (v, 3) float64 or float32. Vertices of all meshes.
     kinds : The meshes.
-    are_large : (k,) bool. Those of very many triangles.
+    are_very_large : (k,) bool. Those of very many triangles.
     known : KnownNodes. The nodes that have been fitted.
     """
 
@@ -69,7 +69,7 @@ class NodePool:
         self.roots, self.trees = _starts(sizes[tree_of]), _starts(sizes)[tree_of]
         self.vertices = _starts(np.array([len(each) for each in points]))
         self.kinds, self.known = kinds, KnownNodes(int(sizes[tree_of].sum()))
-        self.are_large = np.array([each.has_curve_tree for each in kinds], dtype=bool)
+        self.are_very_large = np.array([each.is_very_large for each in kinds], dtype=bool)
 
     def fit(self, kinds: Ints) -> None:
         """Fit the large nodes of meshes (k,), unless they are."""
@@ -317,9 +317,9 @@ class MovingNodes(NamedTuple):
         return np.asarray(radius[self.kinds_of(self.start)] * self.start.stretch)
 
     @property
-    def are_large(self) -> Bools:
+    def are_very_large(self) -> Bools:
         """Mask (m,) of meshes of so many triangles that a search comes to few of their nodes."""
-        return np.asarray(self.pool.are_large[self.kinds_of(self.start)])
+        return np.asarray(self.pool.are_very_large[self.kinds_of(self.start)])
 
     def kinds_of(self, nodes: PosedNodes) -> Ints:
         """Return which mesh of the pool each of the meshes (m,) is."""

@@ -57,7 +57,7 @@ class MeshPairSearch(ABC):
         self._slack = np.zeros(len(limit)) if slack is None else slack
         self.best, self.reached = limit.copy(), limit.copy()
         self.nodes = np.full((2, len(limit)), -1)
-        self._are_large = a.are_large | b.are_large
+        self._are_very_large = a.are_very_large | b.are_very_large
 
     @abstractmethod
     def bounds(self, row: Ints, i: Ints, j: Ints) -> tuple[Ints, Floats, Floats, Floats]:

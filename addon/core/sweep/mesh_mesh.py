@@ -297,7 +297,7 @@ class _ImpactSearch(SupportSearch):
 
     def _facing(self, nodes: MovingNodes, pairs: _MovingNodePairs, node: Ints, offset: Floats) -> Floats:
         """Return unit vectors (n, 3) along axes of the boxes of nodes (n,) at the start."""
-        return nodes.facing(nodes.start, pairs.row, node, offset, self._are_large[pairs.row])
+        return nodes.facing(nodes.start, pairs.row, node, offset, self._are_very_large[pairs.row])
 
     def _slab_entry_times(self, pairs: _MovingNodePairs, direction: Floats) -> Floats:
         """Find times (n,) before which nodes (n,) are farther apart along a direction than they may be.
