@@ -6,7 +6,8 @@ is a plain function that calls `pause` now and then, and a part of a job by `in_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Semaphore, Thread, local
 from time import perf_counter
@@ -151,6 +152,16 @@ _SECONDS_AT_ONCE = 0.01
 _running = local()
 
 
+@contextmanager
+def pausing() -> Iterator[None]:
+    """Let computations of a job pause that goes on in this block, for a window; else they need no thread."""
+    _running.may_pause = True
+    try:
+        yield
+    finally:
+        _running.may_pause = False
+
+
 def pause() -> None:
     """Let a computation that is run by `in_steps` pause here, if it has run for a while."""
     computation = getattr(_running, "computation", None)
@@ -159,13 +170,13 @@ def pause() -> None:
 
 
 def in_steps(compute: Callable[[], _Result], part: float) -> Generator[float, None, _Result]:
-    """Run a computation that calls `pause`, yield `part` at each pause, and return its result.
+    """Run a computation that calls `pause`, yield `part` at each pause in `pausing`, and return its result.
 
-    It runs in a thread, but never at the same time as what runs the generator, so that windows respond to
-    long searches without making generators of all of their functions.
+    Then it runs in a thread, but never at the same time as what runs the generator, so that windows respond
+    to long searches without making generators of all of their functions.
     """
-    if getattr(_running, "computation", None) is not None:
-        return compute()  # pauses belong to the outer one
+    if not getattr(_running, "may_pause", False):
+        return compute()
     computation = _Computation(compute)
     try:
         while computation.go_on():

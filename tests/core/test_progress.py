@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 
-from addon.core.progress import in_steps, pause, run_to_end
+from addon.core.progress import in_steps, pause, pausing, run_to_end
+
+
+@pytest.fixture
+def window() -> Iterator[None]:
+    with pausing():
+        yield
 
 
 def sum_slowly(count: int, log: list[int]) -> int:
@@ -18,7 +26,7 @@ def sum_slowly(count: int, log: list[int]) -> int:
     return sum(range(count))
 
 
-def test_computation_returns_its_result_and_yields_at_its_pauses():
+def test_computation_returns_its_result_and_yields_at_its_pauses(window):
     steps = in_steps(lambda: sum_slowly(4, []), 0.5)
     parts = []
     while True:
@@ -31,7 +39,7 @@ def test_computation_returns_its_result_and_yields_at_its_pauses():
     assert len(parts) in (3, 4)  # pauses before the first number too if the machine is slow
 
 
-def test_computation_never_runs_at_the_same_time_as_what_waits_for_it():
+def test_computation_never_runs_at_the_same_time_as_what_waits_for_it(window):
     log: list[int] = []
     steps = in_steps(lambda: sum_slowly(3, log), 0.0)
     next(steps)
@@ -42,16 +50,17 @@ def test_computation_never_runs_at_the_same_time_as_what_waits_for_it():
     assert log == [0, 1, 2]
 
 
-def test_error_of_a_computation_is_raised_where_its_result_is_wanted():
+@pytest.mark.parametrize("is_in_window", [False, True])
+def test_error_of_a_computation_is_raised_where_its_result_is_wanted(is_in_window):
     def fail() -> None:
         sum_slowly(2, [])
         raise ValueError("a message")
 
-    with pytest.raises(ValueError, match="a message"):
+    with pausing() if is_in_window else nullcontext(), pytest.raises(ValueError, match="a message"):
         run_to_end(in_steps(fail, 0.0))
 
 
-def test_closed_computation_ends_at_its_next_pause():
+def test_closed_computation_ends_at_its_next_pause(window):
     log: list[int] = []
     threads = threading.active_count()
     steps = in_steps(lambda: sum_slowly(100, log), 0.0)
@@ -61,11 +70,16 @@ def test_closed_computation_ends_at_its_next_pause():
     assert threading.active_count() == threads
 
 
-def test_computation_within_another_one_pauses_that_one():
+def test_computation_within_another_one_pauses_that_one(window):
     steps = in_steps(lambda: run_to_end(in_steps(lambda: sum_slowly(3, []), 0.0)), 1.0)
     assert next(steps) == 1.0
     assert run_to_end(steps) == 3
 
 
-def test_pause_of_what_runs_by_itself_does_nothing():
-    assert sum_slowly(1, []) == 0
+def test_computation_without_a_window_runs_in_one_piece_and_needs_no_thread():
+    threads = []
+    steps = in_steps(lambda: threads.append(threading.current_thread()) or sum_slowly(3, []), 0.0)
+    with pytest.raises(StopIteration) as stop:
+        next(steps)
+    assert stop.value.value == 3
+    assert threads == [threading.main_thread()]

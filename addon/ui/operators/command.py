@@ -13,7 +13,7 @@ import bpy
 from bpy.types import Context, Event, Header, Operator, UILayout
 
 from ...core import CollisionBoundsError, Progress
-from ...core.progress import run_to_end
+from ...core.progress import pausing, run_to_end
 from ...formats.wording import message_line
 from ...scene.blender.frames import scenes_away
 from ...scene.blender.instances import MESH_LIKE
@@ -295,7 +295,7 @@ class ModalJob(Command):
             self._drawing = slice_began - self._slice_ended
         try:
             keeps_scenes = not self._was_clicked and _may_keep_scenes(context)
-            with overlay.paused(), keeping_open(keeps_scenes):
+            with overlay.paused(), keeping_open(keeps_scenes), pausing():
                 now = slice_began
                 while True:
                     running.update(next(self._job))
