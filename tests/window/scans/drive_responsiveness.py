@@ -1,4 +1,4 @@
-"""In Blender's window: scan 1000 keyed objects, and 1000 with drivers, and measure the slices."""
+"""In Blender's window: scan 1000 keyed objects, 1000 with drivers, and meshes, and measure the slices."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ INTERVAL = 0.01
 """Seconds between two calls of the timer that is observed."""
 ROOM = 22.0
 """Side of the room in which objects move, which gives more than 10,000 contacts."""
+BALLS, ROOM_OF_BALLS = 120, 10.0
+"""Balls, and the side of their room, in which more than 50 pairs touch."""
 
 
 def fill_scene() -> None:
@@ -41,6 +43,25 @@ def add_drivers() -> None:
     """Turn all objects by drivers of the frame, too."""
     for index, item in enumerate(bpy.context.scene.objects):
         item.driver_add("rotation_euler", 2).driver.expression = f"sin(frame * 0.05 + {index * 0.1:.1f})"
+
+
+def fill_with_balls() -> None:
+    """Replace all objects by balls of 320 triangles that move at random and touch."""
+    bpy.data.batch_remove(bpy.data.objects)
+    scene, rng = bpy.context.scene, np.random.default_rng(1)
+    scene.frame_start, scene.frame_end = 1, 120
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.5)
+    mesh = bpy.context.object.data
+    bpy.data.batch_remove(bpy.data.objects)
+    for index in range(BALLS):
+        item = bpy.data.objects.new(f"Ball {index:03}", mesh)
+        scene.collection.objects.link(item)
+        home = rng.uniform(0, ROOM_OF_BALLS, 3)
+        for frame in (1, 30, 60, 90, 120):
+            item.location, item.rotation_euler = home + rng.normal(size=3), rng.uniform(-2, 2, 3)
+            item.keyframe_insert("location", frame=frame)
+            item.keyframe_insert("rotation_euler", frame=frame)
+    scene.frame_set(1)
 
 
 class Clock:
@@ -112,10 +133,13 @@ def scan(driver: WindowDriver, name: str) -> Steps:
 
 
 def scenario(driver: WindowDriver) -> Steps:
-    """Scan a scene of keyed objects, and the same with drivers."""
+    """Scan a scene of keyed objects, the same with drivers, and meshes, which are the default."""
     fill_scene()
     driver.set_view((ROOM / 2,) * 3, 60, (1.1, 0, 0.5))
     yield from driver.open_tab("Collision Bounds")
     yield from scan(driver, "keyed")
     add_drivers()
     yield from scan(driver, "drivers")
+    fill_with_balls()
+    yield from driver.choose_from_menu("collision_bounds.shape", "mesh")
+    yield from scan(driver, "meshes")
