@@ -23,6 +23,7 @@ from ..numeric.arrays import (
     is_run_start,
 )
 from ..numeric.components import connected_components
+from ..progress import pause
 from ..shapes import Aabb
 from ..shapes.primitives import triangles_from_corners
 
@@ -130,6 +131,7 @@ class ClosedSurface(NamedTuple):
         i, t = self._near_rays(points) if columns is None else columns.near_rays(points, self.boxes)
         crossings = np.zeros(len(i))
         for chunk in chunks_by_cost(np.ones(len(i)), _CROSSINGS_AT_ONCE) if len(i) else ():
+            pause()
             crossings[chunk] = _signed_crossings(points[i[chunk]], self.corners[t[chunk]])
         count = len(self.is_oriented)
         is_signed = self.is_oriented[self.component[t]]

@@ -23,6 +23,7 @@ from ..numeric.arrays import (
     unit_or_zero,
 )
 from ..numeric.tolerances import DISTANCE_ROUNDING
+from ..progress import pause
 from ..trees.builder import TrianglePartition
 from ..trees.sphere_tree import inner_nodes_upward
 
@@ -183,6 +184,7 @@ class ClusterSpheres(NamedTuple):
         reach = np.empty(len(corners))
         # In parts, because all would take several times the memory of a large mesh, and longer.
         for begin in range(0, len(corners), CHUNK_ROWS):
+            pause()
             part = slice(begin, begin + CHUNK_ROWS)
             middle[part], reach[part], normal[part] = _measured_triangles(corners[part])
         center = np.minimum.reduceat(middle, starts) / 2 + np.maximum.reduceat(middle, starts) / 2

@@ -16,6 +16,7 @@ from ..errors import EmptyGeometryError, InvalidShapeError
 from ..fitting.enclosing import spheres_from_groups
 from ..numeric.arguments import as_number, as_whole_number
 from ..numeric.arrays import Bools, Floats, Ints, as_floats, concatenated_ranges, row_codes
+from ..progress import pause
 from ..shapes import Sphere, Triangle, concatenated
 from .sphere_tree import SphereTree
 
@@ -109,6 +110,7 @@ def _split(centroids: Floats, order: Ints, is_split: Callable[[Ints], Bools]) ->
     all_children, all_parts = [], []
     count = 0
     while len(parts):
+        pause()
         count += len(parts)
         split = np.flatnonzero(is_split(parts))
         sizes, is_separable = _reorder_halves(centroids, order, parts[split])
