@@ -189,14 +189,15 @@ class _ImpactSearch(SupportSearch):
         super().__init__(a, b, np.full(len(begin), AFTER_END))
         self._clearance, self._growth = clearance
         self._is_turned = np.zeros(len(begin), dtype=bool)
-        self._begin, self._apart_until = begin.copy(), begin.copy()
+        self._begin, self._apart_until, self._nearly_apart_until = begin.copy(), begin.copy(), begin.copy()
         self._behind = np.broadcast_to(np.asarray(behind, dtype=np.float64), begin.shape)
         self._is_partial = a.start.one_sided | b.start.one_sided
         self._total_radius = a.radius_of_roots() + b.radius_of_roots()
 
     def times_and_nodes(self) -> tuple[Floats, Ints]:
         """Return the first times (m,) of contact, NaN for never, and the nodes (2, m) that touch."""
-        time = np.where(self._are_certain(), np.minimum(self._apart_until, self.best), self.best)
+        # Until then they overlap by rounding at most.
+        time = np.where(self._are_certain(), np.minimum(self._nearly_apart_until, self.best), self.best)
         return np.where(self.nodes[0] < 0, np.nan, time), self.nodes
 
     def _largest_clearance(self, rows: Ints) -> Floats:
@@ -239,8 +240,10 @@ class _ImpactSearch(SupportSearch):
         return self._begin[rows], np.minimum(self.best[rows], 1.0)
 
     def narrow(self, rows: Ints, first: Floats, last: Floats) -> Bools:
-        low = np.minimum(self.lowest_values(rows, first, last), self.best[rows])
-        self._apart_until[rows] = np.maximum(self._begin[rows], low)
+        rounding = 2 * self._rounding[rows]
+        for until, more in ((self._apart_until, 0.0), (self._nearly_apart_until, rounding)):
+            low = np.minimum(self.lowest_values(rows, first + more, last + more), self.best[rows])
+            until[rows] = np.maximum(self._begin[rows], low)
         return np.asarray((self.nodes[0, rows] >= 0) & self._are_certain()[rows])
 
     def _are_certain(self) -> Bools:

@@ -101,8 +101,12 @@ def test_code_uses_no_network_and_asks_for_no_permission_of_it():
         assert places_of(tree, "bpy.app.online_access", "bpy.ops.wm.url_open") == [], path
 
 
-def test_code_starts_no_processes_or_threads_and_loads_no_libraries():
-    assert imports_of_all() & PROCESSES == set()
+def test_code_starts_no_processes_and_threads_for_pauses_alone_and_loads_no_libraries():
+    assert imports_of_all() & PROCESSES == {"threading"}
+    # A thread that waits where a search pauses, and never runs at the same time as Blender.
+    assert [path.name for path, tree in TREES.items() if "threading" in imported_modules(tree)] == [
+        "progress.py"
+    ]
     for path, tree in TREES.items():
         assert places_of(tree, "os.system", "os.popen", "os.fork", "os.execv", "os.startfile") == [], path
 
