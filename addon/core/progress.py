@@ -6,6 +6,7 @@ is a plain function that calls `pause` now and then, and a part of a job by `in_
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -175,7 +176,9 @@ def in_steps(compute: Callable[[], _Result], part: float) -> Generator[float, No
     Then it runs in a thread, but never at the same time as what runs the generator, so that windows respond
     to long searches without making generators of all of their functions.
     """
-    if not getattr(_running, "may_pause", False):
+    # Until Python 3.11, a cached property is locked for all objects of a class while it is computed: a window
+    # that needs one during a pause would wait forever.
+    if not getattr(_running, "may_pause", False) or sys.version_info < (3, 12):
         return compute()
     computation = _Computation(compute)
     try:

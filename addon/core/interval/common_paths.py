@@ -17,6 +17,8 @@ _SMALL, _MORE = 0.25, 1.1
 """Change of a matrix, relative to that, up to which the velocities in the middle of an interval are those at
 other times, and the factor by which they may be larger.
 """
+_LOST = 1e-6
+"""Part of the change of a matrix that may be lost by rounding."""
 
 
 def paths_where_both_are(pairs: PairMotion, begin: Floats, end: Floats) -> Floats:
@@ -71,7 +73,12 @@ class _Moving(Table):
         change = (end.matrix - start.matrix)[:, :3, :3]
         turn = np.asarray(change @ np.linalg.pinv(now.matrix[:, :3, :3]), np.float64)
         stretch = np.linalg.norm(turn + np.swapaxes(turn, 1, 2), axis=(1, 2)) / 2
-        is_slow = (np.abs(turn) < _SMALL).all(axis=(1, 2)) & ~start.deforms & (start.nodes == end.nodes)
+        # A matrix without an inverse in the middle, as of half a turn, shows nothing of other times.
+        lost = np.abs(turn @ now.matrix[:, :3, :3] - change).max(axis=(1, 2))
+        is_known = lost <= _LOST * np.abs(change).max(axis=(1, 2))
+        is_slow = (
+            is_known & (np.abs(turn) < _SMALL).all(axis=(1, 2)) & ~start.deforms & (start.nodes == end.nodes)
+        )
         growth = np.abs(end.margin - start.margin)
         return cls(center, radius, end.center - start.center, turn, stretch, growth, is_slow)
 
