@@ -6,7 +6,6 @@ is a plain function that calls `pause` now and then, and a part of a job by `in_
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -156,11 +155,12 @@ _running = local()
 @contextmanager
 def pausing() -> Iterator[None]:
     """Let computations of a job pause that goes on in this block, for a window; else they need no thread."""
+    before = getattr(_running, "may_pause", False)
     _running.may_pause = True
     try:
         yield
     finally:
-        _running.may_pause = False
+        _running.may_pause = before
 
 
 def pause() -> None:
@@ -176,9 +176,7 @@ def in_steps(compute: Callable[[], _Result], part: float) -> Generator[float, No
     Then it runs in a thread, but never at the same time as what runs the generator, so that windows respond
     to long searches without making generators of all of their functions.
     """
-    # Until Python 3.11, a cached property is locked for all objects of a class while it is computed: a window
-    # that needs one during a pause would wait forever.
-    if not getattr(_running, "may_pause", False) or sys.version_info < (3, 12):
+    if not getattr(_running, "may_pause", False):
         return compute()
     computation = _Computation(compute)
     try:
@@ -220,8 +218,10 @@ class _Computation(Generic[_Result]):
 
     def wait(self) -> None:
         """Pause, until the other thread lets this one go on."""
-        self._has_paused.release()
-        self._begin()
+        # What is closed does not wait for anyone, whatever it cleans up.
+        if not self._is_closed:
+            self._has_paused.release()
+            self._begin()
 
     def go_on(self) -> bool:
         """Run until the next pause; returns False at the end."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from addon.core.mesh.containment import ConnectedComponents
 from addon.core.numeric.arrays import rotation_matrix
 
 
@@ -54,6 +55,11 @@ def triangle_soup(count: int, seed: int = 0, size: float = 0.1) -> np.ndarray:
     """Random triangles that share no vertices."""
     rng = np.random.default_rng(seed)
     return rng.uniform(-5, 5, (count, 1, 3)) + rng.normal(size=(count, 3, 3)) * size
+
+
+def components_of(corners: np.ndarray) -> ConnectedComponents:
+    """Find the components of triangles with corners (t, 3, 3)."""
+    return ConnectedComponents.of(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
 
 
 def cube() -> np.ndarray:

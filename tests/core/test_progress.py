@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 
+from addon.core import TriangleMesh
+from addon.core.mesh.mesh_bvh import MeshBvh
 from addon.core.progress import in_steps, pause, pausing, run_to_end
+from addon.core.shapes.primitives import triangles_from_corners
+from tests.core.mesh.solids import icosphere
 
 
 @pytest.fixture
 def window() -> Iterator[None]:
-    if sys.version_info < (3, 12):
-        pytest.skip("computations do not pause before Python 3.12")
     with pausing():
         yield
 
@@ -71,6 +73,45 @@ def test_closed_computation_ends_at_its_next_pause(window):
     steps.close()
     assert len(log) < 3
     assert threading.active_count() == threads
+
+
+def test_closed_computation_that_pauses_while_it_cleans_up_ends_too(window):
+    def compute() -> None:
+        try:
+            sum_slowly(100, [])
+        finally:
+            time.sleep(0.03)
+            pause()
+
+    threads = threading.active_count()
+    steps = in_steps(compute, 0.0)
+    next(steps)
+    steps.close()
+    assert threading.active_count() == threads
+
+
+def test_attribute_of_another_mesh_is_free_while_that_of_one_pauses(window):
+    def mesh() -> MeshBvh:
+        return TriangleMesh(triangles_from_corners(icosphere(5))).nodes
+
+    first, second = mesh(), mesh()
+    steps = in_steps(lambda: first.tree, 0.0)
+    next(steps)
+    assert "tree" not in vars(first), "no pause while the tree was built"
+    other = threading.Thread(target=lambda: second.tree, daemon=True)
+    other.start()
+    other.join(60)
+    assert not other.is_alive()
+    np.testing.assert_array_equal(run_to_end(steps).order, second.tree.order)
+
+
+def test_blocks_of_pauses_within_each_other_end_with_the_outer_one():
+    with pausing():
+        with pausing():
+            pass
+        steps = in_steps(lambda: sum_slowly(3, []), 1.0)
+        assert next(steps) == 1.0
+        run_to_end(steps)
 
 
 def test_computation_within_another_one_pauses_that_one(window):

@@ -47,9 +47,12 @@ class DepthCells:
         """Divide the box into cells, without measuring them."""
         self._low, high = mesh.box
         extent = high - self._low
-        extent = np.maximum(extent, extent.max() / _CELLS)
-        self._side = float(np.cbrt(extent.prod() / _CELLS))
-        self._counts = np.ceil(extent / self._side).astype(np.int64)
+        largest = float(extent.max()) or 1.0
+        # Relative to the largest one, because the product of all three may overflow or vanish.
+        parts = np.maximum(extent / largest, 1 / _CELLS)
+        side = float(np.cbrt(parts.prod() / _CELLS))
+        self._side = side * largest
+        self._counts = np.ceil(parts / side).astype(np.int64)
         sizes = [int(self._counts.prod()) * parts**3 for parts in _PARTS]
         self._depths = [np.full(size, np.nan) for size in sizes]
         self._triangles = [np.zeros(size, dtype=np.int32) for size in sizes]

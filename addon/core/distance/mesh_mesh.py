@@ -289,8 +289,7 @@ class DistanceSearch(SupportSearch):
                 continue
             near, i, j = row[rows], nodes[0][rows], nodes[1][rows]
             offset = (spheres[2] - spheres[0])[rows]
-            has_large = self._are_very_large[near]
-            normal = moving.facing(moving.start, near, node[rows], sign * offset, has_large)
+            normal = moving.facing(moving.start, near, node[rows], sign * offset, self._are_very_large[near])
             apart = dot(offset, normal)
             ahead = np.where(apart[:, None] < 0, -normal, normal)
             reach = self._a.extents(self._a.start, near, i, ahead, spheres[1][rows])

@@ -25,7 +25,7 @@ def paths_where_both_are(pairs: PairMotion, begin: Floats, end: Floats) -> Float
     """Bound how far (m,) vertices of one mesh move relative to the other, within the spheres around both.
 
     This bounds changes of depths: motion in which a vertex keeps its place in the other mesh does not count.
-    Infinite for meshes that deform, and for large rotations.
+    Infinite for meshes that deform, and for rotations that are large or turn them inside out.
 
     pairs : PairMotion, batch (m,). Of meshes, whose corners move in straight lines.
     begin, end : (m,) float64. Times in [0, 1] between which they move.
@@ -69,7 +69,8 @@ class _Moving(Table):
         """Compute this for meshes from both ends of an interval."""
         assert isinstance(start, Meshes) and isinstance(end, Meshes), "other shapes have other methods"
         now = interpolated_meshes(start, end, time)
-        center, radius = now.around()
+        # In the middle of a rotation, straight paths come closer to the center.
+        radius = np.max([each.around()[1] for each in (start, now, end)], axis=0)
         change = (end.matrix - start.matrix)[:, :3, :3]
         turn = np.asarray(change @ np.linalg.pinv(now.matrix[:, :3, :3]), np.float64)
         stretch = np.linalg.norm(turn + np.swapaxes(turn, 1, 2), axis=(1, 2)) / 2
@@ -80,7 +81,7 @@ class _Moving(Table):
             is_known & (np.abs(turn) < _SMALL).all(axis=(1, 2)) & ~start.deforms & (start.nodes == end.nodes)
         )
         growth = np.abs(end.margin - start.margin)
-        return cls(center, radius, end.center - start.center, turn, stretch, growth, is_slow)
+        return cls(now.around()[0], radius, end.center - start.center, turn, stretch, growth, is_slow)
 
 
 def _lenses(apart: Floats, radius_a: Floats, radius_b: Floats) -> tuple[Floats, Floats, Floats]:

@@ -206,9 +206,9 @@ def _least_samples(moving: _MovingPairs, cutoff: Floats) -> tuple[Tangents, Floa
 
 
 def _may_be_below(moving: _MovingPairs, cutoff: Floats) -> Bools:
-    """Decide which pairs (m,) may be nearer than a cutoff (m,): of large meshes that are apart, by a sweep.
+    """Decide which pairs (m,) may be nearer than a cutoff (m,): of very large meshes apart, by a sweep.
 
-    Of a large mesh, few nodes prove that, and very many find the nearest triangles.
+    Of these, few nodes prove that, and very many find the nearest triangles.
     """
     result = np.ones(len(cutoff), dtype=bool)
     are_very_large = moving.a.are_very_large | moving.b.are_very_large

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from functools import cached_property
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..numeric.arrays import Floats, length
+from ..numeric.cached import CachedAttribute
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..skins.blended_points import BlendedPoints
 from .mesh_bvh import MeshBvh
@@ -64,9 +64,9 @@ class BentBvh(MeshBvh):
         points: BlendedPoints = self.__dict__["_points"]
         return points.count
 
-    @cached_property
+    @CachedAttribute
     def vertices(self) -> NDArray[Any]:
-        """The vertices (v, 3)."""
+        """Return the vertices (v, 3)."""
         kept = self.__dict__
         kept["_recent"].add(self)
         found: Floats = kept["_points"].vertices(kept["_matrices"])
@@ -77,13 +77,13 @@ class BentBvh(MeshBvh):
         for name in ("vertices", "surface"):
             self.__dict__.pop(name, None)
 
-    @cached_property
+    @CachedAttribute
     def sphere(self) -> tuple[Floats, float]:
         """Center (3,) and radius of a sphere around all of them: that around the box."""
         center = self.box[0] * 0.5 + self.box[1] * 0.5
         return center, float(length(self.box[1] - center)) * (1 + DISTANCE_ROUNDING)
 
-    @cached_property
+    @CachedAttribute
     def inner_radius(self) -> float:
         """Negative radius of a ball about the center of the sphere that a triangle is within."""
         rows = np.arange(0, self.vertex_count, max(1, self.vertex_count // _SAMPLED))

@@ -53,12 +53,7 @@ class ConnectedComponents(NamedTuple):
     is_oriented: Bools
 
     @classmethod
-    def of(cls, corners: Floats) -> ConnectedComponents:
-        """Find the components of triangles with corners (t, 3, 3), shared where exactly equal."""
-        return cls.of_mesh(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
-
-    @classmethod
-    def of_mesh(cls, points: Floats, triangles: Ints) -> ConnectedComponents:
+    def of(cls, points: Floats, triangles: Ints) -> ConnectedComponents:
         """Find the components of triangles (t, 3) of vertices (v, 3), which are one where exactly equal."""
         # Adding zero turns negative zeros into positive ones.
         vertices = distinct_rows(points + 0.0)[1][triangles]

@@ -7,13 +7,13 @@ around the nodes of the mesh at first.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..numeric.arrays import Bools, Floats, Ints, concatenated_ranges, length
+from ..numeric.cached import CachedAttribute
 from ..numeric.tolerances import DISTANCE_ROUNDING
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from ..trees.builder import TrianglePartition, partition_triangles
@@ -89,7 +89,7 @@ class MeshBvh:
         """The mesh as it was at first; meshes with the same one have the same triangles."""
         return self.rest or self
 
-    @cached_property
+    @CachedAttribute
     def tree(self) -> TrianglePartition:
         """Nodes of the tree, which depend on where the triangles were at first."""
         if self.rest is not None:
@@ -98,7 +98,7 @@ class MeshBvh:
             return partition_along_curve(self.vertices, self.given, _LEAF_TRIANGLES)
         return partition_triangles(triangles_from_corners(self.points[self.given]), 1)
 
-    @cached_property
+    @CachedAttribute
     def triangles(self) -> Ints:
         """Return the vertices (t, 3) of the triangles in the order of the tree."""
         return self.given[self.tree.order] if self.rest is None else self.rest.triangles
@@ -108,25 +108,25 @@ class MeshBvh:
         """Corners (t, 3, 3) of the triangles in the order of the tree."""
         return np.asarray(self.vertices[self.triangles], dtype=np.float64)
 
-    @cached_property
+    @CachedAttribute
     def box(self) -> Floats:
         """Low and high corner (2, 3) of the box around all of them."""
         # By coordinates, because reductions over the first axis of three columns take five times as long.
         columns = np.ascontiguousarray(self.vertices.T)
         return np.array([columns.min(axis=1), columns.max(axis=1)], dtype=np.float64)
 
-    @cached_property
+    @CachedAttribute
     def sphere(self) -> tuple[Floats, float]:
         """Center (3,) and radius of the sphere around all of them, which is that of the first node."""
         center = self.box[0] * 0.5 + self.box[1] * 0.5
         return center, float(length(self.points - center).max()) * (1 + DISTANCE_ROUNDING)
 
-    @cached_property
+    @CachedAttribute
     def nodes(self) -> MeshNodes:
         """Nodes of the tree."""
         return MeshNodes.of(self.tree, self.triangles) if self.rest is None else self.rest.nodes
 
-    @cached_property
+    @CachedAttribute
     def leaves(self) -> Ints:
         """Nodes (t,) that are the triangles in the order of the tree."""
         if self.rest is not None:
@@ -134,7 +134,7 @@ class MeshBvh:
         leaves = np.flatnonzero(self.nodes.child_count == 0)
         return leaves[np.argsort(self.nodes.first_triangle[leaves])]
 
-    @cached_property
+    @CachedAttribute
     def triangle_of_vertex(self) -> Ints:
         """One triangle (v,) of each vertex in the order of the tree; 0 for a vertex without any."""
         if self.rest is not None:
@@ -157,12 +157,12 @@ class MeshBvh:
         fitted.radius[0] = self.sphere[1]
         return rows, fitted
 
-    @cached_property
+    @CachedAttribute
     def _kept_large(self) -> tuple[Ints, FittedNodes]:
-        """The large nodes of a rigid mesh."""
+        """Fit the large nodes of a rigid mesh."""
         return self._fit_large()
 
-    @cached_property
+    @CachedAttribute
     def _kept(self) -> tuple[Ints, FittedNodes]:
         """All nodes of a rigid mesh."""
         large, fitted = self._fit_large()
@@ -175,31 +175,31 @@ class MeshBvh:
         columns = (np.concatenate([a[is_above], b]) for a, b in zip(fitted, measured, strict=True))
         return np.append(large[is_above], rows), FittedNodes._make(columns)
 
-    @cached_property
+    @CachedAttribute
     def spheres(self) -> ClusterSpheres:
         """Spheres around its triangles and clusters."""
         return ClusterSpheres.of(self.nodes, self.corners)
 
-    @cached_property
+    @CachedAttribute
     def vertices_once(self) -> tuple[Ints, Ints]:
         """Vertices (k,) of the clusters, each in one of them only, and where those of each begin (c + 1,)."""
         order = np.sort(np.unique(self.nodes.vertices, return_index=True)[1])
         ends = np.append(self.nodes.first_vertex, len(self.nodes.vertices))
         return self.nodes.vertices[order], np.searchsorted(order, ends)
 
-    @cached_property
+    @CachedAttribute
     def cluster_boxes(self) -> ClusterBoxes:
         """Boxes around its clusters, of which there are two at least, and around the nodes above them."""
         return ClusterBoxes.of(self.nodes, self._kept_large[1])
 
-    @cached_property
+    @CachedAttribute
     def components(self) -> ConnectedComponents:
         """Components of the triangles in the order of the tree, connected as they were at rest."""
         if self.rest is not None:
             return self.rest.components
-        return ConnectedComponents.of_mesh(self.points, self.triangles)
+        return ConnectedComponents.of(self.points, self.triangles)
 
-    @cached_property
+    @CachedAttribute
     def surface(self) -> ClosedSurface:
         """Its closed components, if they are solid."""
         components = self.components
@@ -215,7 +215,7 @@ class MeshBvh:
         )
         return self.surface.contains(points, self._columns if is_kept else None)
 
-    @cached_property
+    @CachedAttribute
     def _columns(self) -> RayColumns:
         """Columns of the triangles of a large mesh that keeps its shape, along rays."""
         return RayColumns.of(self.surface)
@@ -230,7 +230,7 @@ class MeshBvh:
         """One corner (p, 3) of each component."""
         return np.asarray(self.vertices[self.triangles.ravel()[self.components.corner]], dtype=np.float64)
 
-    @cached_property
+    @CachedAttribute
     def inner_radius(self) -> float:
         """Radius of a ball about the center of the sphere that is within the closed components.
 

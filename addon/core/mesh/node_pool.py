@@ -260,22 +260,26 @@ class MovingNodes(NamedTuple):
             extent[leaves] = farthest + DISTANCE_ROUNDING * radius[leaves]
         return extent
 
-    def facing(self, nodes: PosedNodes, row: Ints, node: Ints, offset: Floats, has_large: Bools) -> Floats:
+    def facing(
+        self, nodes: PosedNodes, row: Ints, node: Ints, offset: Floats, are_very_large: Bools
+    ) -> Floats:
         """Return unit vectors (n, 3) along axes of the boxes of nodes (n,), at one time.
 
-        They are about the normals of the triangles. Of large meshes, whose large nodes face no way, they are
-        those of the faces that the other node is farthest beyond.
+        They are about the normals of the triangles. Of very large meshes, whose large nodes face no way, they
+        are those of the faces that the other node is farthest beyond.
 
         offset : (n, 3) from the centers to the other node
-        has_large : (n,) bool. Whether one of both meshes is large.
+        are_very_large : (n,) bool. Pairs of meshes of which one is.
         """
         which, fitted = self.fitted(nodes, row, node)
         axes = fitted.axes[which]
-        axis, places = axes[:, 0], np.flatnonzero(has_large)
+        axis, places = axes[:, 0], np.flatnonzero(are_very_large)
         if len(places):
             known, near = which[places], row[places]
             local = transform_vectors(np.swapaxes(nodes.linear, 1, 2)[near], offset[places])
-            along = transform_vectors(axes[places], local / (nodes.stretch[near] ** 2)[:, None])
+            # Of what is flat or a point, any face will do.
+            scale = np.where(nodes.stretch[near] > 0, nodes.stretch[near], 1.0)
+            along = transform_vectors(axes[places], local / (scale**2)[:, None])
             beyond = np.maximum(along - fitted.highest[known], fitted.lowest[known] - along)
             axis[places] = axes[places, beyond.argmax(axis=1)]
         return normalized(transform_vectors(nodes.linear[row], axis))
@@ -318,7 +322,7 @@ class MovingNodes(NamedTuple):
 
     @property
     def are_very_large(self) -> Bools:
-        """Mask (m,) of meshes of so many triangles that a search comes to few of their nodes."""
+        """Mask (m,) of meshes whose trees are built along a curve."""
         return np.asarray(self.pool.are_very_large[self.kinds_of(self.start)])
 
     def kinds_of(self, nodes: PosedNodes) -> Ints:

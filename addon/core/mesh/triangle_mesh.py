@@ -6,7 +6,6 @@ The nodes are built at first use and kept.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arguments import require_type
 from ..numeric.arrays import as_floats
+from ..numeric.cached import CachedAttribute
 from ..shapes import Aabb, Triangle
 from ..shapes.primitives import triangle_corners
 from .mesh_bvh import MeshBvh
@@ -111,23 +111,23 @@ class TriangleMesh:
         boxes = self.triangles.aabb()
         return Aabb.unchecked(boxes.min.min(axis=0), boxes.max.max(axis=0))
 
-    @cached_property
+    @CachedAttribute
     def nodes(self) -> MeshBvh:
         """Nodes of the tree down to single triangles."""
         points = triangle_corners(self.triangles).reshape(-1, 3)
         return MeshBvh(points, np.arange(len(points)).reshape(-1, 3))
 
-    @cached_property
+    @CachedAttribute
     def surface_nodes(self) -> MeshBvh:
         """Nodes of the same tree for a surface, which has no inside."""
         return self.nodes.as_surface(self.triangles.one_sided)
 
-    @cached_property
+    @CachedAttribute
     def pool(self) -> NodePool:
-        """The nodes of a point and of the surface, which searches for spheres compare."""
+        """Join the nodes of a point and of the surface, which searches for spheres compare."""
         return NodePool([POINT, self.surface_nodes])
 
-    @cached_property
+    @CachedAttribute
     def normal_ranges(self) -> NormalRanges:
         """Ranges of the normals below the nodes of the surface."""
         return NormalRanges.of(self.surface_nodes)

@@ -5,6 +5,7 @@
 - `arguments`: checked conversion of other arguments: numbers, indices, masks
 - `batch`: `Batched`, the base class of all shapes
 - `floating_point`: bounds of rounding errors, error-free arithmetic, directed rounding to float32
+- `cached`: cached attributes of objects that cannot change
 - `tolerances`: tolerances with their reasons
 - `components`: connected components of graphs
 - `geodesic`: directions spread evenly over the sphere

@@ -51,7 +51,7 @@ AFTER_END = 2.0
 def time_within_meshes(a0: Meshes, a1: Meshes, b0: Meshes, b1: Meshes, clearance: Floats | float) -> Floats:
     """First times (m,) in [0, 1] at which meshes (m,) are within `clearance`, or one is inside the other.
 
-    Never late, and early only by what `first_impacts_of_triangles` is; NaN for never.
+    Never late, and early by no more than `first_impacts_of_meshes`; NaN for never.
     """
     margin, margin_end = a0.margin + b0.margin, a1.margin + b1.margin
     nodes = moving_nodes((a0, a1), (b0, b1))
@@ -90,7 +90,7 @@ def first_impacts_of_meshes(
 ) -> tuple[Floats, Ints]:
     """First times in [begin, 1] at which the surfaces of pairs of moving meshes are within `clearance`.
 
-    Never late, and early by no more than `first_impacts_of_triangles`.
+    Never late, and early by no more than `first_impacts_of_triangles`, or 1e-9 of the interval.
 
     a, b : MovingNodes, (m,). The meshes, in one space and unit.
     clearance : (m,) or (2, m) float64. Distances that count as contact, maybe others at the end.

@@ -12,7 +12,13 @@ from addon.core.mesh.meshes import Meshes
 from addon.core.mesh.node_pool import object_array
 from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import meshes
-from tests.core.distance.test_mesh_depth import BODIES, RESOLUTION, brute_force, posed
+from tests.core.distance.test_mesh_depth import (
+    BODIES,
+    RESOLUTION,
+    brute_force,
+    check_scaled_and_sheared_depths,
+    posed,
+)
 from tests.core.mesh.solids import Body, icosphere, shell
 from tests.tiers import times
 
@@ -43,15 +49,20 @@ def test_depth_by_cells_is_that_of_the_deepest_vertex(a, b, cells_everywhere):
 
 
 def test_depths_by_cells_under_scales_and_shear_are_in_the_world(cells_everywhere):
-    rng, first, second = np.random.default_rng(3), BODIES["ball"], BODIES["torus"]
-    poses = np.tile(np.eye(4), (2, 8, 1, 1))
-    poses[..., :3, :3] = rng.normal(size=(2, 8, 3, 3))
-    poses[..., :3, 3] = rng.normal(size=(2, 8, 3)) * 0.2
-    found = deepest_vertices(posed(first, poses[0]), posed(second, poses[1]), np.zeros(8)).depth
-    corners = first.posed(poses[0]), second.posed(poses[1])
-    truth = np.array([brute_force(one, other) for one, other in zip(*corners, strict=True)])
-    np.testing.assert_allclose(found, truth, rtol=0, atol=RESOLUTION * 4)
-    assert (truth > 0).sum() > 4
+    check_scaled_and_sheared_depths()
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-110, 1e104])
+def test_depth_by_cells_in_a_mesh_of_any_size_is_in_proportion(size, cells_everywhere):
+    def depth_of(size: float) -> float:
+        ball = TriangleMesh(triangles_from_corners(icosphere(2) * size))
+        poses = np.tile(np.eye(4), (2, 1, 1, 1))
+        poses[1, 0, 0, 3] = 1.2 * size
+        return float(deepest_vertices(*(Meshes(ball, pose) for pose in poses), np.zeros(1)).depth[0])
+
+    # A ball of radius 1 reaches 0.8 into another one, but for its flat faces.
+    assert 0.75 < depth_of(1.0) < 0.8
+    assert depth_of(size) == pytest.approx(depth_of(1.0) * size, rel=1e-9, abs=0)
 
 
 def large_balls() -> tuple[Meshes, Meshes]:

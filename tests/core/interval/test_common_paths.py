@@ -80,3 +80,14 @@ def test_large_rotations_and_meshes_that_deform_have_no_bound():
     moved = np.array([mesh.nodes.moved(mesh.nodes.vertices + 0.01)], dtype=object)
     other = Meshes.unchecked(moved, pose, np.zeros(1))
     assert paths_where_both_are(PairMotion(still, other, still, still), np.zeros(1), np.ones(1))[0] == np.inf
+
+
+def test_meshes_that_turn_inside_out_may_move_any_distance():
+    # In the middle of half a turn in straight lines, or of a mirroring, the matrix has no inverse.
+    mesh = TriangleMesh(triangles_from_corners(icosphere(1)))
+    ends = np.tile(np.eye(4), (3, 1, 1))
+    ends[0, [0, 1], [0, 1]] = ends[1, 0, 0] = -1.0
+    ends[2, [0, 1, 2], [0, 1, 2]] = -1.0
+    start = Meshes(mesh, np.tile(np.eye(4), (3, 1, 1)))
+    pairs = PairMotion(start, Meshes.unchecked(start.nodes, ends, start.margin), start, start)
+    assert np.isinf(paths_where_both_are(pairs, np.zeros(3), np.ones(3))).all()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import TriangleMesh, meshes_overlap
-from addon.core.mesh.containment import ClosedSurface, ConnectedComponents, RayColumns
+from addon.core.mesh.containment import ClosedSurface, RayColumns
 from addon.core.shapes.primitives import triangles_from_corners
 from tests.core import meshes
 from tests.tiers import times
@@ -15,7 +15,7 @@ CUBE = meshes.cube()
 
 
 def is_inside(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    surface = ClosedSurface.of(corners, ConnectedComponents.of(corners))
+    surface = ClosedSurface.of(corners, meshes.components_of(corners))
     found = surface.contains(points)
     if len(surface.corners):
         # Of many triangles, those in the columns of the rays decide.
@@ -128,7 +128,7 @@ def test_points_in_a_tower_of_rings_are_inside_by_rays_along_any_axis(axis):
         )
     ]
     corners = np.roll(np.concatenate([walls, *lids]), axis, axis=-1)
-    surface = ClosedSurface.of(corners, ConnectedComponents.of(corners))
+    surface = ClosedSurface.of(corners, meshes.components_of(corners))
     assert surface.axes[2] != (2 + axis) % 3
     points = np.random.default_rng(axis).uniform([-1.2, -1.2, -0.2], [1.2, 1.2, 2.2], (500, 3))
     radius = np.linalg.norm(points[:, :2], axis=1)

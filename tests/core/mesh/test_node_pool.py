@@ -94,3 +94,13 @@ def test_distances_with_a_kept_pool_are_those_of_all_pairs_of_triangles(most, mo
             i, j = (each.ravel() for each in np.indices((len(one), len(other))))
             truth = separation_triangle_triangle(one[i], other[j]).min()
             np.testing.assert_allclose(found, max(truth, 0.0), rtol=1e-12, atol=1e-12)
+
+
+def test_very_large_mesh_that_is_scaled_to_a_point_has_the_distance_of_that():
+    kind = mesh(0, 60)
+    a, b = posed([kind], 0.0), posed([kind], 9.0)
+    b.matrix[0, :3, :3] = 0.0
+    found = closest_triangles(*moving_nodes((a, a), (b, b)), np.array([np.inf]))[0]
+    corners = corners_of(kind)
+    truth = separation_triangle_triangle(corners, np.tile([9.0, 0.0, 0.0], (len(corners), 3, 1))).min()
+    np.testing.assert_allclose(found, truth, rtol=1e-12)
