@@ -31,8 +31,8 @@ def corners_of(bvh: MeshBvh) -> np.ndarray:
     return np.asarray(bvh.vertices)[bvh.given]
 
 
-def posed(kinds: list[MeshBvh], offset: float) -> Meshes:
-    matrices = np.tile(np.eye(4), (len(kinds), 1, 1))
+def posed(kinds: list[MeshBvh], offset: float, scale: float = 1.0) -> Meshes:
+    matrices = np.tile(np.diag([scale, scale, scale, 1.0]), (len(kinds), 1, 1))
     matrices[:, 0, 3] = offset
     return Meshes.unchecked(object_array(kinds), matrices, np.zeros(len(kinds)))
 
@@ -98,8 +98,7 @@ def test_distances_with_a_kept_pool_are_those_of_all_pairs_of_triangles(most, mo
 
 def test_very_large_mesh_that_is_scaled_to_a_point_has_the_distance_of_that():
     kind = mesh(0, 60)
-    a, b = posed([kind], 0.0), posed([kind], 9.0)
-    b.matrix[0, :3, :3] = 0.0
+    a, b = posed([kind], 0.0), posed([kind], 9.0, scale=0.0)
     found = closest_triangles(*moving_nodes((a, a), (b, b)), np.array([np.inf]))[0]
     corners = corners_of(kind)
     truth = separation_triangle_triangle(corners, np.tile([9.0, 0.0, 0.0], (len(corners), 3, 1))).min()
