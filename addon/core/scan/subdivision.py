@@ -51,9 +51,9 @@ _SAMPLES_PER_SPLIT = 3
 """Samples that the split of a pair of certain motion takes, at most."""
 _SPLIT_AT_ONCE = 1 << 9
 """Rows, by the costs of their shapes, that are split at once into up to four parts each: about 20 ms."""
-_LEAST_AT_ONCE, _COST_OF_MESHES = 1 << 18, 640
-"""Rows whose least separations are searched at once, and as how many a row of meshes counts, with one more
-for each vertex that moves.
+_LEAST_AT_ONCE, _COST_OF_MESHES, _VERTICES_OF_ROW = 1 << 18, 40, 16
+"""Rows whose least separations are searched at once, as how many a row of meshes counts, and how many of its
+vertices that move count as one more.
 """
 _SHARING = 0.9
 """Part of the work of a split that samples are, for the progress."""
@@ -243,7 +243,8 @@ class Subdivision:
             starts = np.flatnonzero(is_run_start(keys[order]))
             ends, costs = np.append(starts[1:], len(order)), np.ones(len(order), dtype=np.int64)
             if isinstance(a, Meshes) and isinstance(b, Meshes):
-                costs = (_COST_OF_MESHES + moving_vertices(a) + moving_vertices(b))[order]
+                vertices = moving_vertices(a) + moving_vertices(b)
+                costs = (_COST_OF_MESHES + vertices // _VERTICES_OF_ROW)[order]
             for chunk in chunks_by_cost(np.add.reduceat(costs, starts), _LEAST_AT_ONCE):
                 yield starts[chunk.start] / len(order)
                 part = order[starts[chunk.start] : ends[chunk.stop - 1]]
