@@ -4,6 +4,7 @@ Files, in reading order:
 
 - `contact_state.py`: readings and shapes of the subjects, and which are in contact at a frame.
 - `touching.py`: the pairs that overlap now, of bounds or of meshes, and how to move them apart.
+- `overlap.py`: how the meshes of one pair overlap at a frame, to be drawn.
 - `live_parts.py`: convex parts that a job has fitted, moved with their subjects.
 - `live_shapes.py`: `LiveSubjects`, which reads the scene and refits what has changed.
 - `staleness.py`: `StalenessMachine`, whose states record whether a result describes the scene.

@@ -17,6 +17,7 @@ from ...core import Aabb, Contact, Segment, Shape, Sphere, stacked
 from ...core.numeric.arrays import Bools, Floats, Ints, Table, length, perpendicular
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
+from ...scene.live.overlap import MeshOverlap
 from ...scene.settings import DrawnShape, ShapeName
 from ..properties.preferences import preferences
 from .unit_meshes import LINES, PARTS, UnitMesh
@@ -37,6 +38,8 @@ _MANY = 100
 """Number of free subjects from which on each is fainter, so that contacts stand out in a crowd."""
 _LEAST = 0.35
 """Opacity of free subjects, however many there are."""
+_FIRST_RANK = -1
+"""Rank of the label of an overlap, before all names."""
 GHOST_COLOR = (1.0, 1.0, 1.0, 0.5)
 """White: the active pair as it was at its first contact."""
 
@@ -107,13 +110,15 @@ class DrawData:
     """Everything drawn for one scene.
 
     instances : Instances. Of one unit mesh, later ones are over earlier ones.
-    marker : Lines of the marker at the active contact.
+    marker : Lines of the marker at the active contact, and of the overlap of its pair.
+    faces : (3 n, 3) float32. Corners of triangles of either mesh of that pair that are inside the other.
     labels : Labels
     strong : (n,) bool. Whether each subject has strong lines; empty if none has.
     """
 
     instances: Instances = field(default_factory=Instances)
     marker: Instances = field(default_factory=Instances)
+    faces: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
     labels: Labels = field(default_factory=Labels)
     strong: Bools = field(default_factory=lambda: np.empty(0, dtype=bool))
 
@@ -229,6 +234,29 @@ def with_labels(
     positions, sizes = ((part / 2).astype(np.float32) for part in (low + high, high - low))
     texts = np.array(names, dtype=object)[labeled]
     return replace(data, labels=Labels(texts, positions, sizes, ranks[labeled], labeled))
+
+
+def with_overlap(data: DrawData, overlap: MeshOverlap, text: str, owner: int) -> DrawData:
+    """Return the data with the overlap of the active pair: its curve, its faces, and its depth as a label.
+
+    text : The depth or the gap; empty for neither.
+    owner : Index of the subject that the lines and the label belong to.
+    """
+    lines = overlap.curve
+    if text:
+        lines = np.concatenate([lines, overlap.ends[None]])
+        position = (overlap.ends if overlap.depth < 0 else overlap.ends[:1]).mean(axis=0)
+        label = Labels(
+            np.array([text], dtype=object),
+            position[None].astype(np.float32),
+            np.zeros((1, 3), dtype=np.float32),
+            np.array([_FIRST_RANK]),
+            np.array([owner]),
+        )
+        data = replace(data, labels=Labels.concatenate([data.labels, label]))
+    segments = instances_of(Segment(lines[:, 0], lines[:, 1]), np.full(len(lines), owner))
+    marker = Instances.concatenate([data.marker, segments.with_color(preferences().marker_color)])
+    return replace(data, marker=marker, faces=overlap.inside.reshape(-1, 3).astype(np.float32))
 
 
 def contact_marker(contact: Contact, instances: Instances) -> Instances:

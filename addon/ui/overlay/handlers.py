@@ -8,23 +8,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
-from ...core import Contact
+from ...core import Contact, Meshes
 from ...scene.blender import animated
 from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
+from ...scene.live.overlap import find_overlap
 from .. import job_state
 from ..kept_checks import forget_checks, mark_outdated, mark_stale
 from ..properties.preferences import preferences
 from ..properties.scene import SceneSettings, envelopes_on, fit_settings, settings_on
 from ..row_order import active_entry
+from ..texts import iface_, length_text
 from . import draw_data, over_time
 from . import state as overlays
 from .collider_surfaces import ColliderPainter
@@ -37,6 +40,8 @@ _attached = ExitStack()
 """Removes all handlers."""
 _FRAME_TOLERANCE = 1e-3
 """A jump lands as close as the single precision of a sub-frame allows, far within this."""
+_PART_OF_FRAME = 0.1
+"""Part of the time of a frame that an overlap may take during playback."""
 _POLL_INTERVAL = 0.2
 """Seconds after which an update that is not complete is tried again, while it has to wait."""
 
@@ -186,8 +191,8 @@ def refresh(context: Any) -> bool:
             if key not in updated:
                 updated.add(key)
                 update_overlay(scene, depsgraph, ())
-    shown = [cached.live for key in updated if (cached := state.overlays.get(key)) is not None]
-    return all(live is None or live.is_complete for live in shown)
+    shown = [cached for key in updated if (cached := state.overlays.get(key)) is not None]
+    return all(cached.is_complete for cached in shown)
 
 
 def update_overlay(
@@ -238,18 +243,23 @@ def update_overlay(
     if is_new:
         overlays.record_snapshot(scene, depsgraph.view_layer)
     overlays.redraw()
-    if not (live.is_complete or bpy.app.background or bpy.app.timers.is_registered(_go_on)):
+    if not (cached.is_complete or bpy.app.background or bpy.app.timers.is_registered(_go_on)):
         bpy.app.timers.register(_go_on, first_interval=0.0)
     return live.moved
 
 
 def _go_on() -> float | None:
     """Update again what is not complete; during playback, each frame does."""
-    windows = [window for manager in bpy.data.window_managers for window in manager.windows]
-    if state.is_paused or any(window.screen.is_animation_playing for window in windows):
+    if state.is_paused or _is_playing():
         return _POLL_INTERVAL
     # Overlays that no window shows wait until one does.
     return None if refresh(bpy.context) else 0.0
+
+
+def _is_playing() -> bool:
+    """Return whether any window plays the animation."""
+    windows = [window for manager in bpy.data.window_managers for window in manager.windows]
+    return any(window.screen.is_animation_playing for window in windows)
 
 
 def _build_draw_data(
@@ -264,18 +274,24 @@ def _build_draw_data(
     if display.show_names:
         names = cached.subjects.current_names(cached.result.subjects)
         data = draw_data.with_labels(data, names, live, active)
+    # The meshes are in question then, not the bounds around them.
+    shows_overlap = display.show_overlap and pair is not None and "mesh" in live.shapes
+    is_at_first = contact is not None and abs(frame - contact.first.frame) < _FRAME_TOLERANCE
     ghosts = None
     if contact is not None:
         # The bounds of the pair at its first contact, once the playhead was there.
-        if abs(frame - contact.first.frame) < _FRAME_TOLERANCE:
+        if is_at_first:
             at_contact = bounds.instances.take(np.isin(bounds.instances.owners, active))
             cached.ghosts = (contact.a, contact.b), at_contact
         if cached.ghosts is not None and cached.ghosts[0] == (contact.a, contact.b):
             ghosts = cached.ghosts[1]
-    if contact is not None and display.show_contact:
+    if contact is not None and display.show_contact and (is_at_first or not shows_overlap):
         # There are no ghosts before the playhead was at the contact: take sizes from current bounds.
         marker = draw_data.contact_marker(contact, data.instances if ghosts is None else ghosts)
         data = replace(data, marker=marker)
+    if shows_overlap:
+        data = replace(data, instances=draw_data.Instances())
+        data = _with_overlap(data, cached, live, settings)
     parts = [data.instances]
     if ghosts is not None and display.show_ghosts:
         parts.append(ghosts.with_color(draw_data.GHOST_COLOR))
@@ -287,6 +303,42 @@ def _build_draw_data(
         is_shown = live.visible & live.selected if display.only_selected else live.visible
         parts.insert(0, envelopes.take(is_shown[envelopes.owners]).with_color(preferences().swept_color))
     return replace(data, instances=draw_data.Instances.concatenate(parts)) if len(parts) > 1 else data
+
+
+def _with_overlap(
+    data: draw_data.DrawData, cached: overlays.CachedOverlay, live: LiveShapes, settings: SceneSettings
+) -> draw_data.DrawData:
+    """Return the draw data with the overlap of the meshes of the active pair, found again if they may move.
+
+    During playback, only if that takes little of the time of a frame.
+    """
+    scene: Any = settings.id_data
+    entry = active_entry(settings)
+    if entry is None:
+        return data
+    pair = entry.a, entry.b
+    if live.moved or (cached.overlap is not None and cached.overlap[0] != pair):
+        cached.overlap = None
+    frame_seconds = scene.render.fps_base / scene.render.fps
+    cached.awaits_overlap = (
+        cached.overlap is None and cached.overlap_seconds > _PART_OF_FRAME * frame_seconds and _is_playing()
+    )
+    meshes, owners = live.shapes["mesh"]
+    rows = [np.flatnonzero(owners == side) for side in pair]
+    if cached.awaits_overlap or not all(len(row) == 1 for row in rows):
+        return data
+    if cached.overlap is None:
+        begin, (a, b) = perf_counter(), (meshes[row] for row in rows)
+        assert isinstance(a, Meshes) and isinstance(b, Meshes), "these shapes are of meshes"
+        cached.overlap = pair, find_overlap(a, b)
+        cached.overlap_seconds = perf_counter() - begin
+    overlap = cached.overlap[1]
+    text = ""
+    if overlap.depth != 0 and np.isfinite(overlap.depth):
+        text = length_text(abs(overlap.depth), scene.unit_settings, digits=3)
+        if overlap.depth < 0:
+            text = iface_("Gap {distance}", distance=text)
+    return draw_data.with_overlap(data, overlap, text, pair[0])
 
 
 # ---- Drawing a view

@@ -13,6 +13,7 @@ from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats
+from ..properties.preferences import preferences
 from ..properties.scene import COLLISION_BOUNDS_PG_display
 from .draw_data import DrawData, InstanceRows
 from .shaders import ROWS_ACROSS, face_shader, line_shader, small_box_shader, small_sphere_shader
@@ -22,6 +23,8 @@ _CIRCLES = 16, 24, 48
 """Segments of a circle: of small shapes that objects may hide in part, of middle ones, and of large ones."""
 _MERIDIANS = 12, 32, 32
 """Meridians of filled shapes: of small, middle and large ones."""
+_FACES = 0.4
+"""Opacity of what is inside another mesh."""
 _STRONG_WIDTH = 1.8
 """Width of strong lines, in widths of plain ones."""
 LIFT = 1e-6
@@ -101,6 +104,8 @@ class Painter:
         }
         self._small: dict[UnitMesh, Any] = {"spheres": small_sphere_shader(), "boxes": small_box_shader()}
         self._square = _face_batch(self._small["boxes"], square())
+        # Those of an overlap that were drawn last.
+        self._inside: tuple[Any, Any] = (None, None)
 
     def draw(self, data: DrawData, style: Style, viewport: tuple[int, int]) -> None:
         """Draw into the active framebuffer of (width, height) pixels, with the matrices of gpu.matrix."""
@@ -140,10 +145,21 @@ class Painter:
                     _bind(shader, width=line_width, **lines)
                     _draw(shader, batch, texture)
         gpu.state.depth_test_set("NONE")
+        if len(data.faces):
+            self._draw_faces(data.faces)
         if len(data.marker):
             _bind(self._line_shader, width=max(2.0, style.line_width), **lines)
             _draw(self._line_shader, self._lines["edges"][0], _texture(data.marker.rows))
         gpu.state.blend_set("NONE")
+
+    def _draw_faces(self, corners: Any) -> None:
+        """Draw triangles of corners (3 n, 3) over everything, because the meshes themselves hide them."""
+        shader: Any = gpu.shader.from_builtin("UNIFORM_COLOR")
+        if self._inside[0] is not corners:
+            self._inside = corners, batch_for_shader(shader, "TRIS", {"pos": corners})
+        shader.bind()
+        shader.uniform_float("color", (*tuple(preferences().contact_color)[:3], _FACES))
+        self._inside[1].draw(shader)
 
 
 def _bind(shader: gpu.types.GPUShader, **uniforms: Any) -> None:

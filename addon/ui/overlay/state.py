@@ -21,6 +21,7 @@ from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import FrameSnapshot, LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
+from ...scene.live.overlap import MeshOverlap
 from ...scene.live.staleness import Staleness, StalenessMachine, ViewLayerKey
 from ...scene.settings import DrawnShape
 from ...scene.subjects.subject import Identity, identify_subjects
@@ -48,6 +49,9 @@ class CachedOverlay:
     deforms : Whether vertices of any subject may change from frame to frame; None until it is known after
         an edit.
     ghosts : ((int, int), Instances) or None. The subjects of a contact, and their bounds at its first frame.
+    overlap : ((int, int), MeshOverlap) or None. The active pair, and how its meshes overlap now.
+    overlap_seconds : Time that it took to find the overlap last; 0 if it never was.
+    awaits_overlap : Whether the overlap was left out, because it would slow playback down.
     envelopes : (Result, shapes, Instances) or None. A result, and its envelopes of the shapes shown.
     """
 
@@ -58,7 +62,15 @@ class CachedOverlay:
     deforms: bool | None = None
     live: LiveShapes | None = None
     ghosts: tuple[tuple[int, int], Instances] | None = None
+    overlap: tuple[tuple[int, int], MeshOverlap] | None = None
+    overlap_seconds: float = 0.0
+    awaits_overlap: bool = False
     envelopes: tuple[Result, Sequence[DrawnShape], Instances] | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything is drawn: see `LiveShapes`."""
+        return not self.awaits_overlap and (self.live is None or self.live.is_complete)
 
     def in_view(self, context: Any) -> DrawData:
         """Return the draw data of the subjects that the 3D view of the context shows."""

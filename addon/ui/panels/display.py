@@ -130,6 +130,7 @@ class COLLISION_BOUNDS_PT_display(Tab, Panel):
             contact.active = display.show_overlay
             column = contact.column()
             column.enabled = has_rows(settings)
+            column.prop(display, "show_overlap")
             column.prop(display, "show_contact")
             column.prop(display, "show_ghosts")
             if not has_rows(settings):

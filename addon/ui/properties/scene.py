@@ -121,6 +121,12 @@ class COLLISION_BOUNDS_PG_display(options.HasOptions, PropertyGroup):
         "Mark the first contact of the active pair, with an arrow from its first to its second object",
         default=True,
     )
+    show_overlap: _switch(
+        "Overlap",
+        "Show where the meshes of the active pair cross, what is inside, and how deep, "
+        "or the gap between them, instead of bounds",
+        default=True,
+    )
     show_ghosts: _switch("Ghosts", "Keep showing the active pair as it was at its first contact")
 
     @property

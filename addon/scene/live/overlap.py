@@ -1,0 +1,105 @@
+"""The overlap of two meshes at one frame: where their surfaces cross, what is inside, and how deep.
+
+Triangles that cross the other mesh are cut along the crossing, so that only what is inside counts.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from mathutils.geometry import delaunay_2d_cdt
+
+from ...core import Meshes, overlap_depth
+from ...core.distance.crossing_curves import (
+    NearTriangles,
+    are_inside_mesh,
+    crossing_segments,
+    triangles_inside,
+)
+from ...core.numeric.arrays import Floats, Ints, Table, cross, dot, length, normalized
+
+_MERGED = 1e-6
+"""Part of the size of a triangle within which points of its cut are one."""
+
+
+class MeshOverlap(NamedTuple):
+    """The overlap of two meshes at one frame, in world space.
+
+    curve : (k, 2, 3) float64. Ends of segments along which the surfaces cross.
+    inside : (n, 3, 3) float64. Corners of triangles of either that are inside the other: whole ones, and
+        pieces of those that cross it.
+    depth : Depth as in a scan; negative for the gap of meshes that are apart, NaN where neither is closed.
+    ends : (2, 3) float64. The deepest vertex and the nearest point of the surface around it, or both ends of
+        the gap: first that of the first mesh.
+    """
+
+    curve: Floats
+    inside: Floats
+    depth: float
+    ends: Floats
+
+
+def find_overlap(a: Meshes, b: Meshes) -> MeshOverlap:
+    """Find the overlap of two meshes (1,) in one space. Depth and gap are those of `overlap_depth`."""
+    depth, witness = overlap_depth(a, b)
+    ends = np.stack([witness.on_a[0], witness.on_b[0]])
+    curve, inside = np.empty((0, 2, 3)), np.empty((0, 3, 3))
+    if not depth[0] < 0 and not (a.are_balls | b.are_balls)[0]:
+        near = NearTriangles.of(a, b), NearTriangles.of(b, a)
+        segments = crossing_segments(*near)
+        curve, parts = segments.ends, []
+        for mesh, triangles, crossed, other in zip(
+            (a, b), near, (segments.a, segments.b), (b, a), strict=True
+        ):
+            whole = triangles_inside(mesh, triangles, crossed, other)
+            parts.append(triangles.corners[whole])
+            if len(crossed) and other.have_inside[0]:
+                pieces = _cut(triangles.corners, crossed, segments.ends)
+                parts.append(pieces[are_inside_mesh(other, pieces.mean(axis=1))])
+        inside = np.concatenate(parts)
+    return MeshOverlap(curve, inside, float(depth[0]), ends)
+
+
+class _Planes(Table):
+    """Planes of triangles (m,): an origin, two axes, and the size of the triangle, that is 1 in the plane."""
+
+    origin: Floats
+    u: Floats
+    v: Floats
+    size: Floats
+
+    @classmethod
+    def of(cls, corners: Floats) -> _Planes:
+        """Return the planes of triangles (m, 3, 3)."""
+        along, other = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        v = normalized(cross(cross(along, other), along))
+        return cls(corners[:, 0], normalized(along), v, np.maximum(length(along), length(other)))
+
+    def flat(self, points: Floats) -> Floats:
+        """Return coordinates (m, k, 2) of points (m, k, 3) of each."""
+        offset = (points - self.origin[:, None]) / self.size[:, None, None]
+        return np.stack([dot(offset, self.u[:, None]), dot(offset, self.v[:, None])], axis=-1)
+
+    def points(self, flat: Floats) -> Floats:
+        """Return the points (m, k, 3) at coordinates (m, k, 2) of each."""
+        x, y = np.moveaxis(flat * self.size[:, None, None], -1, 0)[..., None]
+        return np.asarray(self.origin[:, None] + x * self.u[:, None] + y * self.v[:, None])
+
+
+def _cut(corners: Floats, crossed: Ints, ends: Floats) -> Floats:
+    """Cut triangles (t, 3, 3) along segments (k, 2, 3), each of one of them (k,), into pieces (n, 3, 3)."""
+    order = np.argsort(crossed, kind="stable")
+    triangle, first, count = np.unique(crossed[order], return_index=True, return_counts=True)
+    planes, rows = _Planes.of(corners[triangle]), np.arange(len(triangle))
+    flat = planes.flat(corners[triangle]).tolist()
+    points = planes.take(rows.repeat(count)).flat(ends[order]).tolist()
+    pieces, of_piece = [], []
+    for row, begin, many in zip(rows.tolist(), first.tolist(), count.tolist(), strict=True):
+        places = [*flat[row], *chain.from_iterable(points[begin : begin + many])]
+        edges = [(0, 1), (1, 2), (2, 0), *((3 + 2 * k, 4 + 2 * k) for k in range(many))]
+        found, _, triangles, *_ = delaunay_2d_cdt(places, edges, [], 0, _MERGED)
+        pieces += [[found[k][:] for k in each] for each in triangles]
+        of_piece += [row] * len(triangles)
+    return planes.take(np.array(of_piece, dtype=np.int64)).points(np.array(pieces).reshape(-1, 3, 2))
