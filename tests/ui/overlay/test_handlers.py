@@ -527,3 +527,67 @@ def test_results_of_scan_with_rigid_bodies_are_fresh(scene, add_mesh):
     bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE")
     update()
     assert not result_store.get(scene.collision_bounds.result_id).stale
+
+
+@pytest.fixture
+def crossing_meshes(scene):
+    """Return a cube of side 2 that goes through another one, in contact by meshes; at frame 6."""
+    for name in ("Wall", "Mover"):
+        bpy.ops.mesh.primitive_cube_add(size=2, location=(6, 0, 0))
+        bpy.context.object.name = name
+    mover = bpy.data.objects["Mover"]
+    key_location(mover, {1: (0, 0.3, 0.6), 11: (10, 0.3, 0.6)})
+    scene.frame_start, scene.frame_end = 1, 11
+    scene.frame_set(1)
+    bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE", shape="mesh")
+    scene.collision_bounds.shape = "mesh"
+    scene.collision_bounds.active_row = 0
+    scene.frame_set(6)
+    return mover
+
+
+def overlap_now():
+    """Return how many triangles and lines of an overlap are drawn, and the texts of labels."""
+    data = draw_data_on(bpy.context.scene)
+    return len(data.faces) // 3, len(data.marker), data.labels.texts.tolist()
+
+
+def test_overlap_of_active_pair_is_drawn_instead_of_bounds(crossing_meshes, scene):
+    """The deepest corner is at (6, -0.7, -0.4), in a block whose nearest side is at y = -1."""
+    scene.unit_settings.system = "NONE"
+    scene.frame_set(6)
+    faces, lines, texts = overlap_now()
+    assert faces > 10 and lines > 6 and texts == ["0.3"] and boxes() == []
+    scene.collision_bounds.display.show_overlap = False
+    assert overlap_now() == (0, 6, []) and len(boxes()) == 2, "the marker of the first contact is back"
+
+
+def test_gap_of_active_pair_is_drawn_where_it_is_apart(crossing_meshes, scene):
+    scene.unit_settings.system = "NONE"
+    scene.frame_set(2)
+    assert overlap_now() == (0, 1, ["Gap 3"])
+    low, high = np.sort(draw_data_on(scene).marker.rows[0, 0, [2, 3]])
+    assert (low, high) == pytest.approx((1.5, 3.5))
+
+
+def test_overlap_follows_an_object_that_is_moved(crossing_meshes, scene):
+    scene.unit_settings.system = "NONE"
+    scene.frame_set(6)
+    crossing_meshes.location.y = 0.5
+    update()
+    assert overlap_now()[2] == ["0.5"]
+
+
+def test_overlap_is_left_out_of_playback_that_it_would_slow_down(crossing_meshes, scene, monkeypatch):
+    overlay.overlays.find_overlay(scene, bpy.context.view_layer).overlap_seconds = 1.0
+    monkeypatch.setattr(overlay, "_is_playing", lambda: True)
+    scene.frame_set(7)
+    assert overlap_now() == (0, 0, []) and boxes() == []
+    monkeypatch.setattr(overlay, "_is_playing", lambda: False)
+    assert overlay.refresh(bpy.context) and overlap_now()[0] > 10
+
+
+def test_first_contact_is_marked_at_its_frame_only_where_the_overlap_is_drawn(crossing_meshes, scene):
+    first = scene.collision_bounds.results.contacts.report.contacts[0].first.frame
+    scene.frame_set(int(first), subframe=first % 1)
+    assert overlap_now()[1] >= 6
