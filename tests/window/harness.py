@@ -177,6 +177,11 @@ def count_pixels(picture: Pixels, color: tuple[float, float, float]) -> int:
     return int(has_color(picture, color).sum())
 
 
+def is_reddish(picture: Pixels) -> Mask:
+    """Return the mask of pixels that are redder than the objects of the example: tinted as in contact."""
+    return picture[..., 0] - picture[..., 1:].max(axis=-1) > 0.1
+
+
 def linear_from_srgb(picture: Pixels) -> Pixels:
     """Convert sRGB values to linear light, which Blender's viewport blends."""
     return np.where(picture <= 0.04045, picture / 12.92, ((picture + 0.055) / 1.055) ** 2.4)

@@ -55,8 +55,10 @@ class NearTriangles(Table):
             numbers = concatenated_ranges(
                 kind.nodes.first_triangle[clusters], kind.nodes.triangle_count[clusters]
             )
-        vertices = np.asarray(kind.vertices[kind.triangles[numbers]], dtype=np.float64)
-        corners = transform_points(matrix, vertices)
+            vertices = np.asarray(kind.vertices[kind.triangles[numbers]], dtype=np.float64)
+            corners = transform_points(matrix, vertices)
+        else:
+            corners = transform_points(matrix, kind.points)[kind.triangles]
         boxes = triangles_from_corners(corners).aabb()
         is_near = ((boxes.min <= box.max) & (boxes.max >= box.min)).all(axis=1)
         return cls(numbers[is_near], corners[is_near])

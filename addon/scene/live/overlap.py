@@ -18,8 +18,10 @@ from ...core.distance.crossing_curves import (
     crossing_segments,
     triangles_inside,
 )
-from ...core.numeric.arrays import Floats, Ints, Table, cross, dot, length, normalized
+from ...core.numeric.arrays import Floats, Ints, Table, cross, dot, length, normalized, transform_points
 
+_MUCH_LARGER = 2.0
+"""Factor of the size of a mesh, above which the other one is around it, as a floor or a hall is."""
 _MERGED = 1e-6
 """Part of the size of a triangle within which points of its cut are one."""
 
@@ -27,6 +29,8 @@ _MERGED = 1e-6
 class MeshOverlap(NamedTuple):
     """The overlap of two meshes at one frame, in world space.
 
+    surfaces : (m, 3, 3) float64. Corners of all triangles of both, but not of a mesh that is much larger than
+        the other one, or has very many.
     curve : (k, 2, 3) float64. Ends of segments along which the surfaces cross.
     inside : (n, 3, 3) float64. Corners of triangles of either that are inside the other: whole ones, and
         pieces of those that cross it.
@@ -35,6 +39,7 @@ class MeshOverlap(NamedTuple):
         the gap: first that of the first mesh.
     """
 
+    surfaces: Floats
     curve: Floats
     inside: Floats
     depth: float
@@ -45,6 +50,12 @@ def find_overlap(a: Meshes, b: Meshes) -> MeshOverlap:
     """Find the overlap of two meshes (1,) in one space. Depth and gap are those of `overlap_depth`."""
     depth, witness = overlap_depth(a, b)
     ends = np.stack([witness.on_a[0], witness.on_b[0]])
+    radii = [each.around()[1][0] for each in (a, b)]
+    surfaces = [np.empty((0, 3, 3))]
+    for mesh, radius, other in zip((a, b), radii, reversed(radii), strict=True):
+        if radius <= _MUCH_LARGER * other and not mesh.are_balls[0] and not mesh.are_very_large[0]:
+            kind = mesh.nodes[0]
+            surfaces.append(transform_points(mesh.matrix[0], kind.points)[kind.given])
     curve, inside = np.empty((0, 2, 3)), np.empty((0, 3, 3))
     if not depth[0] < 0 and not (a.are_balls | b.are_balls)[0]:
         near = NearTriangles.of(a, b), NearTriangles.of(b, a)
@@ -59,7 +70,7 @@ def find_overlap(a: Meshes, b: Meshes) -> MeshOverlap:
                 pieces = _cut(triangles.corners, crossed, segments.ends)
                 parts.append(pieces[are_inside_mesh(other, pieces.mean(axis=1))])
         inside = np.concatenate(parts)
-    return MeshOverlap(curve, inside, float(depth[0]), ends)
+    return MeshOverlap(np.concatenate(surfaces), curve, inside, float(depth[0]), ends)
 
 
 class _Planes(Table):
@@ -95,11 +106,17 @@ def _cut(corners: Floats, crossed: Ints, ends: Floats) -> Floats:
     planes, rows = _Planes.of(corners[triangle]), np.arange(len(triangle))
     flat = planes.flat(corners[triangle]).tolist()
     points = planes.take(rows.repeat(count)).flat(ends[order]).tolist()
-    pieces, of_piece = [], []
+    places: list[float] = []
+    pieces: list[int] = []
+    counts = []
     for row, begin, many in zip(rows.tolist(), first.tolist(), count.tolist(), strict=True):
-        places = [*flat[row], *chain.from_iterable(points[begin : begin + many])]
+        given = [*flat[row], *chain.from_iterable(points[begin : begin + many])]
         edges = [(0, 1), (1, 2), (2, 0), *((3 + 2 * k, 4 + 2 * k) for k in range(many))]
-        found, _, triangles, *_ = delaunay_2d_cdt(places, edges, [], 0, _MERGED)
-        pieces += [[found[k][:] for k in each] for each in triangles]
-        of_piece += [row] * len(triangles)
-    return planes.take(np.array(of_piece, dtype=np.int64)).points(np.array(pieces).reshape(-1, 3, 2))
+        found, _, triangles, *_ = delaunay_2d_cdt(given, edges, [], 0, _MERGED)
+        places.extend(chain.from_iterable(found))
+        pieces.extend(chain.from_iterable(triangles))
+        counts.append((len(found), len(triangles)))
+    found_count, piece_count = np.array(counts, dtype=np.int64).reshape(-1, 2).T
+    first_found = (np.cumsum(found_count) - found_count).repeat(piece_count)
+    corner = np.array(pieces, dtype=np.int64).reshape(-1, 3) + first_found[:, None]
+    return planes.take(rows.repeat(piece_count)).points(np.array(places).reshape(-1, 2)[corner])

@@ -112,6 +112,7 @@ class DrawData:
     instances : Instances. Of one unit mesh, later ones are over earlier ones.
     marker : Lines of the marker at the active contact, and of the overlap of its pair.
     faces : (3 n, 3) float32. Corners of triangles of either mesh of that pair that are inside the other.
+    surfaces : Corners (3 m, 3) float32 of the triangles of both, and their color (3,); None for none.
     labels : Labels
     strong : (n,) bool. Whether each subject has strong lines; empty if none has.
     """
@@ -119,6 +120,7 @@ class DrawData:
     instances: Instances = field(default_factory=Instances)
     marker: Instances = field(default_factory=Instances)
     faces: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
+    surfaces: tuple[NDArray[np.float32], Any] | None = None
     labels: Labels = field(default_factory=Labels)
     strong: Bools = field(default_factory=lambda: np.empty(0, dtype=bool))
 
@@ -237,7 +239,7 @@ def with_labels(
 
 
 def with_overlap(data: DrawData, overlap: MeshOverlap, text: str, owner: int) -> DrawData:
-    """Return the data with the overlap of the active pair: its curve, its faces, and its depth as a label.
+    """Return the data with the overlap of the active pair: curve, surfaces, faces inside, and a label.
 
     text : The depth or the gap; empty for neither.
     owner : Index of the subject that the lines and the label belong to.
@@ -256,7 +258,9 @@ def with_overlap(data: DrawData, overlap: MeshOverlap, text: str, owner: int) ->
         data = replace(data, labels=Labels.concatenate([data.labels, label]))
     segments = instances_of(Segment(lines[:, 0], lines[:, 1]), np.full(len(lines), owner))
     marker = Instances.concatenate([data.marker, segments.with_color(preferences().marker_color)])
-    return replace(data, marker=marker, faces=overlap.inside.reshape(-1, 3).astype(np.float32))
+    inside, surfaces = (each.reshape(-1, 3).astype(np.float32) for each in (overlap.inside, overlap.surfaces))
+    color = preferences().free_color if overlap.depth < 0 else preferences().contact_color
+    return replace(data, marker=marker, faces=inside, surfaces=(surfaces, tuple(color)[:3]))
 
 
 def contact_marker(contact: Contact, instances: Instances) -> Instances:

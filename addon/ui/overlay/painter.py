@@ -23,8 +23,8 @@ _CIRCLES = 16, 24, 48
 """Segments of a circle: of small shapes that objects may hide in part, of middle ones, and of large ones."""
 _MERIDIANS = 12, 32, 32
 """Meridians of filled shapes: of small, middle and large ones."""
-_FACES = 0.4
-"""Opacity of what is inside another mesh."""
+_SURFACES, _FACES = 0.2, 0.4
+"""Opacities of the surfaces of the active pair, and of what is inside the other."""
 _STRONG_WIDTH = 1.8
 """Width of strong lines, in widths of plain ones."""
 LIFT = 1e-6
@@ -104,8 +104,8 @@ class Painter:
         }
         self._small: dict[UnitMesh, Any] = {"spheres": small_sphere_shader(), "boxes": small_box_shader()}
         self._square = _face_batch(self._small["boxes"], square())
-        # Those of an overlap that were drawn last.
-        self._inside: tuple[Any, Any] = (None, None)
+        # Triangles of an overlap that were drawn last.
+        self._triangles: dict[str, tuple[Any, Any]] = {}
 
     def draw(self, data: DrawData, style: Style, viewport: tuple[int, int]) -> None:
         """Draw into the active framebuffer of (width, height) pixels, with the matrices of gpu.matrix."""
@@ -145,21 +145,28 @@ class Painter:
                     _bind(shader, width=line_width, **lines)
                     _draw(shader, batch, texture)
         gpu.state.depth_test_set("NONE")
-        if len(data.faces):
-            self._draw_faces(data.faces)
+        if data.surfaces is not None:
+            corners, color = data.surfaces
+            gpu.state.face_culling_set("BACK")
+            self._draw_triangles("surfaces", corners, (*color, _SURFACES))
+            gpu.state.face_culling_set("NONE")
+            inside = (*tuple(preferences().contact_color)[:3], _FACES)
+            self._draw_triangles("inside", data.faces, inside)
         if len(data.marker):
             _bind(self._line_shader, width=max(2.0, style.line_width), **lines)
             _draw(self._line_shader, self._lines["edges"][0], _texture(data.marker.rows))
         gpu.state.blend_set("NONE")
 
-    def _draw_faces(self, corners: Any) -> None:
-        """Draw triangles of corners (3 n, 3) over everything, because the meshes themselves hide them."""
+    def _draw_triangles(self, name: str, corners: Any, color: tuple[float, ...]) -> None:
+        """Draw triangles of corners (3 n, 3) over everything, because other objects may hide them."""
+        if not len(corners):
+            return
         shader: Any = gpu.shader.from_builtin("UNIFORM_COLOR")
-        if self._inside[0] is not corners:
-            self._inside = corners, batch_for_shader(shader, "TRIS", {"pos": corners})
+        if self._triangles.get(name, (None,))[0] is not corners:
+            self._triangles[name] = corners, batch_for_shader(shader, "TRIS", {"pos": corners})
         shader.bind()
-        shader.uniform_float("color", (*tuple(preferences().contact_color)[:3], _FACES))
-        self._inside[1].draw(shader)
+        shader.uniform_float("color", color)
+        self._triangles[name][1].draw(shader)
 
 
 def _bind(shader: gpu.types.GPUShader, **uniforms: Any) -> None:

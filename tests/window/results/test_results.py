@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.window.harness import CONTACT_COLOR, Recording, count_pixels
+from tests.window.harness import Recording, is_reddish
 
 pytestmark = pytest.mark.long
 
@@ -54,7 +54,7 @@ def test_clicking_a_row_goes_to_the_contact_selects_the_pair_and_colors_it(recor
     row = note["rows"][note["settings"]["active_row"]]
     assert note["active"] == row["a"]
     position = tuple(note["projectile"])
-    assert count_pixels(recording.square_around("clicked", position, 40), CONTACT_COLOR) > 100
+    assert is_reddish(recording.square_around("clicked", position, 40)).sum() > 100
 
 
 def test_markers_are_added_and_removed_except_the_users(recording: Recording) -> None:

@@ -10,6 +10,7 @@ def scenario(driver: WindowDriver) -> Steps:
     """Find contacts, and change the overlay, the visible objects and the views."""
     view = driver.area.spaces.active
     view.show_gizmo = False
+    driver.settings.shape = "aabb"
     with driver.context():
         bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE")
     settings, display = driver.settings, driver.settings.display
