@@ -6,7 +6,7 @@ Triangles that cross the other mesh are cut along the crossing, so that only wha
 from __future__ import annotations
 
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from mathutils.geometry import delaunay_2d_cdt
@@ -112,10 +112,11 @@ def _cut(corners: Floats, crossed: Ints, ends: Floats) -> Floats:
     for row, begin, many in zip(rows.tolist(), first.tolist(), count.tolist(), strict=True):
         given = [*flat[row], *chain.from_iterable(points[begin : begin + many])]
         edges = [(0, 1), (1, 2), (2, 0), *((3 + 2 * k, 4 + 2 * k) for k in range(many))]
-        found, _, triangles, *_ = delaunay_2d_cdt(given, edges, [], 0, _MERGED)
-        places.extend(chain.from_iterable(found))
-        pieces.extend(chain.from_iterable(triangles))
-        counts.append((len(found), len(triangles)))
+        # Annotated because the type stubs give lists of vectors, which are sequences of numbers.
+        cut: Any = delaunay_2d_cdt(given, edges, [], 0, _MERGED)
+        places.extend(chain.from_iterable(cut[0]))
+        pieces.extend(chain.from_iterable(cut[2]))
+        counts.append((len(cut[0]), len(cut[2])))
     found_count, piece_count = np.array(counts, dtype=np.int64).reshape(-1, 2).T
     first_found = (np.cumsum(found_count) - found_count).repeat(piece_count)
     corner = np.array(pieces, dtype=np.int64).reshape(-1, 3) + first_found[:, None]

@@ -23,6 +23,7 @@ from ...core.messages import message
 from ...formats import write_text
 from ...formats.export.csv_table import separation_csv
 from ...formats.wording import message_line, valid_text
+from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.instances import full_name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, entries_of
 from ...scene.errors import SceneError
@@ -49,7 +50,7 @@ from . import need
 from .command import Command, Job, ModalJob, Outcome, refusal, row_of
 from .export import FileExport, suggested_path
 from .reports import compared, show_changed_results
-from .rows import pair_of_row, select_only
+from .rows import deepest_frame_now, interval_at, pair_of_row, select_only, starts_of_row
 
 _found = SimpleNamespace(
     **{"results": None, "settings": None, "visible": None, "pair_filter": None},
@@ -116,6 +117,8 @@ _SIDES = (
     ("FIRST", "First Object", "The first object of the row"),
     ("SECOND", "Second Object", "The second object of the row"),
 )
+_AT_START = 1e-3
+"""Frames from the begin of a contact within which a click on its row has gone there."""
 _ATTEMPTS = 3
 """A parent with a scale, or a location of large numbers, rounds a movement: it is then repeated."""
 
@@ -257,7 +260,7 @@ def _show_accepted(context: Context) -> None:
 
 
 class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
-    """Move one object by the shortest distance that ends the overlap of this pair at this frame"""
+    """Move one object by the shortest distance that ends the overlap of this pair"""
 
     bl_label = "Move Apart"
     needs = (need.idle, need.row)
@@ -283,6 +286,8 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
             raise refusal("{name} is not an object of this scene: move the other one", name=name)
         if item.library is not None:
             raise refusal("{name} is linked: make a library override, or move the other one", name=name)
+        if (frame := _deepest_after_click(context)) is not None:
+            go_to(context.scene, frame)
         distance = _move(context, item, subjects)
         if distance == 0:
             return self.cancelled(rpt_("They do not overlap at this frame"))
@@ -294,6 +299,17 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
         warning = rpt_("It is animated: insert a key, or the next frame moves it back")
         self.report({"WARNING"}, sentences([text, warning]))
         return None
+
+
+def _deepest_after_click(context: Context) -> float | None:
+    """Return the deepest frame of the active pair where its contact begins at the playhead; None elsewhere.
+
+    A click on a row goes there, where there is nothing to move apart yet.
+    """
+    settings, row = row_of(context)
+    frame, starts = playhead(context.scene), starts_of_row(settings, row)
+    is_at_start = abs(starts[interval_at(starts, frame)] - frame) < _AT_START
+    return deepest_frame_now(settings, row, frame) if is_at_start else None
 
 
 def _move(context: Context, item: bpy.types.Object, subjects: tuple[int, int]) -> float:

@@ -218,6 +218,35 @@ class COLLISION_BOUNDS_OT_go_to_interval(OfItem, Operator):
         return None
 
 
+def deepest_frame_now(settings: SceneSettings, row: ContactRow, frame: float) -> float | None:
+    """Return the deepest frame of the contact that began last at a frame; None where it is not known."""
+    entry = entry_of_row(settings, row)
+    if not isinstance(entry, Contact) or not entry.details:
+        return None
+    return float(entry.details[interval_at(starts_of_row(settings, row), frame)].deepest_frame)
+
+
+def _deepest_of_context(context: Context) -> float | None:
+    return deepest_frame_now(*row_of(context), playhead(context.scene))
+
+
+_is_deepest_known = need.that(
+    lambda context: _deepest_of_context(context) is not None, n_("Where this pair is deepest is not known")
+)
+
+
+class COLLISION_BOUNDS_OT_go_to_deepest(OfItem, Operator):
+    """Jump to the frame at which this pair is deepest in this contact"""
+
+    bl_label = "Go to Deepest"
+    needs = (need.rows, need.row, _is_deepest_known)
+
+    def run(self, context: Context) -> None:
+        frame = _deepest_of_context(context)
+        assert frame is not None, "the button is off then"
+        go_to(context.scene, frame)
+
+
 class COLLISION_BOUNDS_OT_sort_contacts(Command, Operator):
     """Sort the list by this column; again to reverse the order"""
 

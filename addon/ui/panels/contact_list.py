@@ -15,7 +15,12 @@ from ...core import Contact
 from ...scene.blender.frames import playhead
 from ...scene.jobs.result import Result
 from .. import job_state
-from ..operators.rows import COLLISION_BOUNDS_OT_go_to_interval, interval_at, selection_problems
+from ..operators.rows import (
+    COLLISION_BOUNDS_OT_go_to_deepest,
+    COLLISION_BOUNDS_OT_go_to_interval,
+    interval_at,
+    selection_problems,
+)
 from ..overlay.over_time import active_curve, graph_icons, request_missing
 from ..properties.contact_list import ContactRow
 from ..properties.scene import SceneSettings, settings_of
@@ -161,8 +166,8 @@ def _value_text(value: float) -> str:
 
 _LINES = 9
 """Least number of lines of the details: most rows have no more."""
-_TIME_LINE = 2
-"""Line with the time of the contact, and the buttons that go to others of the pair."""
+_TIME_LINE, _DEEPEST_LINE = 2, 4
+"""Lines with the time of the contact, and the buttons that go to others of the pair; and with its depth."""
 _GRAPH_PARTS = 3
 """Number of icons side by side that make up the graph: an icon is a square."""
 _GRAPH_SURROUNDINGS, _LEAST_SIDE, _MOST_SIDE = 45.0, 40.0, 120.0
@@ -189,6 +194,8 @@ def draw_details(layout: UILayout, context: Context, settings: SceneSettings) ->
             arrows: Any = {"PREVIOUS": "TRIA_LEFT", "NEXT": "TRIA_RIGHT"}
             for direction, arrow in arrows.items():
                 line.operator(go_to, text="", icon=arrow, emboss=False).direction = direction
+        if index == _DEEPEST_LINE and COLLISION_BOUNDS_OT_go_to_deepest.poll(context):
+            line.operator("collision_bounds.go_to_deepest", text="", icon="TRIA_DOWN_BAR", emboss=False)
 
 
 def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings) -> None:
@@ -286,11 +293,14 @@ def _lines_of_interval(context: Context, result: Result, contact: Contact) -> li
     starts = [span.start for span in contact.intervals]
     index = interval_at(starts, playhead(context.scene))
     details = contact.details[index]
-    text = n_("{shapes}: {number} of {count} at {frame}")
+    text = n_("{shapes}: {number} of {count}, {begin} to {end}")
     if len(starts) == 1:
-        text = n_("{shapes}: contact at {frame}")
-    frame = frame_text(starts[index], details.uncertainty)
-    begin = iface_(text, shapes=shapes, number=index + 1, count=len(starts), frame=frame)
+        text = n_("{shapes}: contact {begin} to {end}")
+    times = {
+        "begin": frame_text(starts[index], details.uncertainty),
+        "end": frame_text(contact.intervals[index].end, decimals=2),
+    }
+    begin = iface_(text, shapes=shapes, number=index + 1, count=len(starts), **times)
     speed = iface_("Closing speed unknown")
     if details.closing_speed is not None:
         per_second = length_text(details.closing_speed * result.time.fps, units, digits=3)

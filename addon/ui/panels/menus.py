@@ -56,6 +56,7 @@ class VIEW3D_MT_collision_bounds(Menu):
         interval = "collision_bounds.go_to_interval"
         layout.operator(interval, text="Next Time of Pair", icon="TRIA_RIGHT").direction = "NEXT"
         layout.operator(interval, text="Previous Time of Pair", icon="TRIA_LEFT").direction = "PREVIOUS"
+        layout.operator("collision_bounds.go_to_deepest", icon="TRIA_DOWN_BAR")
         layout.operator("collision_bounds.frame_pair", icon="ZOOM_SELECTED")
         layout.operator("collision_bounds.ignore_pair", icon="UNLINKED")
         layout.operator("collision_bounds.restore_pairs")

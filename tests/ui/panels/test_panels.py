@@ -270,7 +270,8 @@ def test_header_of_details_has_subframe_of_playhead(settings):
 def bouncing_ball() -> None:
     """Key a cube of side 1 that touches the top of a floor, at 0, at frames 10 and 30, from above.
 
-    It falls 0.2 a frame to -0.5 at frame 12.5, and again 0.1 a frame to -1 at frame 40.
+    It falls 0.2 a frame to -0.5 at frame 12.5, rises 0.8 a frame, leaves the floor 0.625 later, and falls
+    again 0.1 a frame to -1 at frame 40.
     """
     half = (0.5, 0.5, 0.5)
     ball = add_box("Ball", half)
@@ -290,7 +291,7 @@ def test_details_show_the_interval_at_the_playhead_and_buttons_go_to_others(sett
     assert {row.a, row.b} == {"Ball", "Floor"} and scene.frame_current == 10
     labels = Page(panel).labels
     # 0.2 a frame at 24 frames per second.
-    for text in ("Bounds: 1 of 2 at 10.0000", "Closing speed 4.8/s", "Bounds: deepest 0.5 at 12.50"):
+    for text in ("Bounds: 1 of 2, 10.0000 to 13.12", "Closing speed 4.8/s", "Bounds: deepest 0.5 at 12.50"):
         assert text in labels
     # Ball is the first one: Floor leaves it downwards.
     assert "Apart along (0.00, 0.00, -1.00)" in labels
@@ -298,12 +299,12 @@ def test_details_show_the_interval_at_the_playhead_and_buttons_go_to_others(sett
     assert go_to(direction="NEXT") == {"FINISHED"}
     assert scene.frame_current == 30
     labels = Page(panel).labels
-    for text in ("Bounds: 2 of 2 at 30.0000", "Closing speed 2.4/s", "Bounds: deepest 1 at 40.00"):
+    for text in ("Bounds: 2 of 2, 30.0000 to 45.00", "Closing speed 2.4/s", "Bounds: deepest 1 at 40.00"):
         assert text in labels
     assert len(labels) == height
     assert go_to(direction="NEXT") == {"CANCELLED"}
     scene.frame_set(3)
-    assert "Bounds: 1 of 2 at 10.0000" in Page(panel).labels
+    assert "Bounds: 1 of 2, 10.0000 to 13.12" in Page(panel).labels
     assert go_to(direction="NEXT") == {"FINISHED"} and scene.frame_current == 10
     scene.frame_set(44)
     assert go_to(direction="PREVIOUS") == {"FINISHED"} and scene.frame_current == 10
@@ -359,7 +360,7 @@ def test_each_frame_depth_and_gap_says_what_was_tested_in_list_and_details(setti
             settings.active_row = index
             labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
             lines = labels[labels.index(row.b) + 1 :]
-            numbers = [line for line in lines if " at " in line or line.lower().count("gap")]
+            numbers = [line for line in lines if {"at", "to", "gap", "Gap"} & set(line.split())]
             assert len(numbers) == 2 and all(line.startswith(f"{tested}: ") for line in numbers)
 
 
@@ -417,10 +418,13 @@ def test_details_of_a_scan_of_meshes_have_what_the_triangles_do(settings):
         scanned_scene.scan(shape=shape)
         settings.active_row = 0
         labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
-        begins[shape] = [line for line in labels if "contact at" in line]
+        begins[shape] = [line for line in labels if ": contact" in line]
     # The slope is z = -x from 2 to -2, and the bottom of the cube is at z = 11.5 - frame. Its edges are at
-    # x = -0.5 and 0.5.
-    assert begins == {"aabb": ["Bounds: contact at 9.5000"], "mesh": ["Meshes: contact at 11.0000"]}
+    # x = -0.5 and 0.5, those of its top 1 above.
+    assert begins == {
+        "aabb": ["Bounds: contact 9.5000 to 14.50"],
+        "mesh": ["Meshes: contact 11.0000 to 13.00"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -439,7 +443,7 @@ def test_details_say_when_meshes_are_within_the_clearance_and_whether_they_touch
     path = tmp_path / "near.json"
     bpy.ops.collision_bounds.export_json(filepath=str(path), preset="unity")
     # Their sides are 0.1 apart where the centers are 1 apart.
-    begin, text = 1 + 10 * (5 - 1) / (5 - nearest), "Meshes: contact at "
+    begin, text = 1 + 10 * (5 - 1) / (5 - nearest), "Meshes: contact "
     for is_loaded in (False, True):
         if is_loaded:
             bpy.ops.collision_bounds.clear_results()
@@ -460,7 +464,7 @@ def test_custom_box_takes_part_in_a_scan_of_meshes(settings):
     scanned_scene.scan(shape="mesh")
     settings.active_row = 0
     page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
-    assert "Meshes: contact at 10.5000" in page.labels and page.popovers == []
+    assert "Meshes: contact 10.5000 to 250.00" in page.labels and page.popovers == []
 
 
 @pytest.mark.smoke

@@ -104,3 +104,20 @@ def test_reason_is_given_while_display_is_off(overlapping):
     overlapping.display.show_overlay = False
     with pytest.raises(RuntimeError, match="Display"):
         bpy.ops.collision_bounds.move_apart()
+
+
+def test_right_after_a_click_on_its_row_a_pair_is_moved_apart_where_it_is_deepest(overlapping):
+    """The playhead is where the contact begins, with nothing to move apart yet."""
+    starts = result_store.get(overlapping.result_id).contacts.report.contacts[overlapping.active_row]
+    overlapping.active_row = -1
+    overlapping.active_row = scanned_scene.row_of(overlapping, "Slider", "Near")
+    scene, deepest = bpy.context.scene, starts.details[0].deepest_frame
+    assert scene.frame_current_final == pytest.approx(starts.first.frame, abs=1e-4) and deepest > 1
+    assert bpy.ops.collision_bounds.move_apart(moved=number_of("Near", overlapping)) == {"FINISHED"}
+    assert scene.frame_current_final == pytest.approx(deepest, abs=1e-4) and touching() == []
+
+
+def test_button_goes_to_the_deepest_frame_of_the_contact_at_the_playhead(overlapping):
+    details = result_store.get(overlapping.result_id).contacts.report.contacts[overlapping.active_row].details
+    assert bpy.ops.collision_bounds.go_to_deepest() == {"FINISHED"}
+    assert bpy.context.scene.frame_current_final == pytest.approx(details[0].deepest_frame, abs=1e-4)
