@@ -121,15 +121,25 @@ def most_that_fit(length: int, fit: Callable[[int], bool]) -> int:
 
 
 def shortened_pair(
-    a: str, b: str, prefixes: Mapping[str, str], fits: Callable[[str], bool]
-) -> tuple[str, str]:
-    """Shorten the names of a pair, as `shortened` does; if they look the same then, to where they differ."""
-    texts = shortened(a, prefixes.get(a, ""), fits), shortened(b, prefixes.get(b, ""), fits)
-    if texts[0] != texts[1] or a == b:
-        return texts
-    shared = commonprefix([a, b])  # noqa: RUF071
-    start = 1 + max(map(shared.rfind, _SEPARATORS)) or len(shared)
-    return _kept_from(a, start, fits), _kept_from(b, start, fits)
+    a: str, b: str, prefixes: Mapping[str, str], width_of: Callable[[str], float], room: float
+) -> tuple[str, str, float]:
+    """Shorten the names of a pair to the room of both, as `shortened` does.
+
+    Each may take half of it, and what the other does not need. If they look the same then, they are shortened
+    to where they differ. Also returns the width that is left to the first one.
+    """
+    half, first, second = room / 2, width_of(a), width_of(b)
+    if first <= half < second:
+        half = max(first, room - second)
+    elif second <= half < first:
+        half = min(first, room - second)
+    sides = (a, lambda text: width_of(text) <= half), (b, lambda text: width_of(text) <= room - half)
+    texts = [shortened(name, prefixes.get(name, ""), fits) for name, fits in sides]
+    if texts[0] == texts[1] and a != b:
+        shared = commonprefix([a, b])  # noqa: RUF071
+        start = 1 + max(map(shared.rfind, _SEPARATORS)) or len(shared)
+        texts = [_kept_from(name, start, fits) for name, fits in sides]
+    return texts[0], texts[1], half
 
 
 def _kept_from(name: str, start: int, fits: Callable[[str], bool]) -> str:

@@ -129,9 +129,19 @@ def test_shortened_name_fits_wherever_one_character_does(room):
     ],
 )
 def test_names_of_a_pair_that_would_look_the_same_are_shortened_to_where_they_differ(a, b, expected):
-    assert shortened_pair(a, b, {}, up_to(8)) == expected
+    assert shortened_pair(a, b, {}, len, 16)[:2] == expected
 
 
 @given(st.text("ab ", min_size=1, max_size=12), st.text("ab ", min_size=1, max_size=12), st.integers(4, 12))
 def test_shortened_names_of_a_pair_fit(a, b, room):
-    assert all(len(text) <= room for text in shortened_pair(a, b, {}, up_to(room)))
+    first, second, left = shortened_pair(a, b, {}, len, 2 * room)
+    assert len(first) <= left and len(second) <= 2 * room - left
+
+
+def test_short_name_leaves_the_long_one_of_its_pair_what_it_does_not_need():
+    prefixes = {"Warehouse_Shelf_Crate.0448": "Warehouse_Shelf_"}
+    crate, table = "Warehouse_Shelf_Crate.0448", "Table"
+    assert shortened_pair(crate, table, prefixes, len, 18)[:2] == ("\u2026Crate.0448", "Table")
+    assert shortened_pair(table, crate, prefixes, len, 31) == (table, crate, 5)
+    # Where both fit into half of the room, all second names begin in one column.
+    assert shortened_pair(table, "Floor_01", {}, len, 20) == (table, "Floor_01", 10)

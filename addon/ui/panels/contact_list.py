@@ -30,17 +30,15 @@ from .sidebar import folded, measure_texts, sidebar_width
 
 _UNIT = 20
 """Pixels of a unit of Blender's layouts, and of an icon."""
-_FRAME_UNITS, _VALUE_UNITS = 2.4, 2.3
-"""Widths of the columns of numbers, in units: these are never cut."""
-_HEADING_UNITS = 4.3
-"""Width of their headings, which have an arrow."""
+_FRAME_UNITS, _VALUE_UNITS, _AFTER_UNITS = 3.0, 3.0, 0.9
+"""Widths of the columns of numbers and of their headings, in units, and of the scroll bar after the numbers."""
 _UP, _DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
 _SURROUNDINGS = 66
 """Pixels of a sidebar that are left and right of the list: tabs, margins, and its scroll bar."""
 _NAME_MARGIN = 10
 """Pixels around the text of a name."""
-_NARROWEST_NAME = 50
-"""Pixels of a name below which the list shows one number: that by which it is sorted, or the frame."""
+_NARROWEST_NAMES = 120
+"""Pixels of both names below which the list shows one number: that by which it is sorted, or the frame."""
 
 
 class COLLISION_BOUNDS_UL_contacts(UIList):
@@ -59,10 +57,11 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         """Draw both names, frame, and depth or gap; the icon shows which."""
         line = layout.row(align=True)
         line.active = not item.hidden
-        width, has_room = _widths(context)
-        fits, prefixes = measure_texts(context, width), columns_of(data.result_id).prefixes
-        a, b = shortened_pair(item.a, item.b, prefixes, fits)
-        names = line.split(factor=0.5, align=True)
+        room, has_room = _room_of_names(context)
+        prefixes = columns_of(data.result_id).prefixes
+        a, b, first = shortened_pair(item.a, item.b, prefixes, measure_texts(context), room)
+        before = _UNIT + _NAME_MARGIN
+        names = line.split(factor=(before + first) / (before + room + _NAME_MARGIN), align=True)
         icon: Any = "PINNED" if item.at_start else "RADIOBUT_ON"
         if item.is_near_miss:
             icon = "DRIVER_DISTANCE"
@@ -125,15 +124,15 @@ def draw_headings(layout: UILayout, settings: SceneSettings) -> None:
     line = layout.row(align=True)
     line.row(align=True).label(text="")
     numbers = line.row(align=True)
-    numbers.ui_units_x, numbers.alignment = 2 * _HEADING_UNITS, "CENTER"
+    numbers.ui_units_x, numbers.alignment = _FRAME_UNITS + _VALUE_UNITS + _AFTER_UNITS, "CENTER"
     text = n_("Of meshes:") if is_of_meshes(settings.results.contacts) else n_("Of bounds:")
     numbers.label(text=iface_(text), translate=False)
     line = layout.row(align=True)
     line.use_property_split = False
     columns = (
         ("NAME", iface_("Pair"), 0.0),
-        ("FRAME", meaning_("Frame"), _HEADING_UNITS),
-        ("VALUE", iface_("Depth"), _HEADING_UNITS),
+        ("FRAME", meaning_("Frame"), _FRAME_UNITS),
+        ("VALUE", iface_("Depth"), _VALUE_UNITS + _AFTER_UNITS),
     )
     for name, text, units in columns:
         part = line.row(align=True)
@@ -147,15 +146,12 @@ def draw_headings(layout: UILayout, settings: SceneSettings) -> None:
         part.operator(sort, text=text, translate=False, depress=is_active).column = name
 
 
-def _widths(context: Context) -> tuple[float, bool]:
-    """Return the pixels of a name, and whether there is room for both numbers."""
-    scale = context.preferences.system.ui_scale
-    inside = sidebar_width(context) - _SURROUNDINGS - _UNIT * _FRAME_UNITS
-    # The icon takes a part of the first column alone.
-    with_value = (inside - _UNIT * _VALUE_UNITS) / 2 - _UNIT - _NAME_MARGIN
-    if with_value >= _NARROWEST_NAME:
-        return with_value * scale, True
-    return max(inside / 2 - _UNIT - _NAME_MARGIN, 1.0) * scale, False
+def _room_of_names(context: Context) -> tuple[float, bool]:
+    """Return the pixels of both names, at a scale of 1, and whether there is room for both numbers."""
+    # The icon is in front of the first one.
+    inside = sidebar_width(context) - _SURROUNDINGS - _UNIT * (1 + _FRAME_UNITS) - 2 * _NAME_MARGIN
+    with_value = inside - _UNIT * _VALUE_UNITS
+    return (with_value, True) if with_value >= _NARROWEST_NAMES else (max(inside, 1.0), False)
 
 
 def _value_text(value: float) -> str:

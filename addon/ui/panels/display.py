@@ -15,7 +15,7 @@ from ..operators.pairs import pairs_now
 from ..properties.scene import SWITCHES, settings_of
 from ..row_order import has_rows
 from ..texts import draw_line, error_text, iface_, iface_count, length_text, n_, playhead_text
-from .sidebar import Tab, fits_in_sidebar, folded
+from .sidebar import Tab, folded, measure_texts, sidebar_width
 
 _LINES = 8
 """Lines of the list. It has as many during playback and where pairs touch, so that nothing below moves."""
@@ -45,19 +45,13 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         is_playing = context.screen and context.screen.is_animation_playing
         if not (count or touching.untested or is_playing):
             return
-        fits = fits_in_sidebar(context, _SURROUNDINGS, _NAMES / 2)
         pairs = touching.pairs[:_LINES].tolist()
         names = {side: valid_text(subjects[side].name) for pair in pairs for side in pair}
         prefixes = texts.shared_prefixes(names.values())
         kinds = touching.overlaps.tolist()
         for (a, b), depth, kind in zip(pairs, touching.depths.tolist(), kinds, strict=False):
             line = column.split(factor=_NAMES, align=True)
-            both = line.split(factor=0.5, align=True)
-            for name in texts.shortened_pair(names[a], names[b], prefixes, fits):
-                cell, operator = both.row(align=True), "collision_bounds.select_touching"
-                cell.alignment = "LEFT"
-                select: Any = cell.operator(operator, text=name, translate=False, emboss=False)
-                select.a, select.b = a, b
+            _draw_names(line, context, {a: names[a], b: names[b]}, prefixes)
             text = length_text(depth, context.scene.unit_settings, digits=3)
             if kind and not depth > 0:
                 text = iface_(n_("touch") if kind == "touches" else n_("cross"))
@@ -67,6 +61,19 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         remaining = count - len(pairs)
         rest = iface_count(remaining, "and {count} other pair", "and {count} other pairs")
         column.label(text=rest if remaining else "", translate=False)
+
+
+def _draw_names(line: UILayout, context: Context, names: dict[int, str], prefixes: dict[str, str]) -> None:
+    """Draw both names of a pair of subjects: a click on either selects both."""
+    room = max(_NAMES * (sidebar_width(context) - _SURROUNDINGS), 1.0)
+    one, other = names.values()
+    *shown, first = texts.shortened_pair(one, other, prefixes, measure_texts(context), room)
+    both = line.split(factor=first / room, align=True)
+    for name in shown:
+        cell, operator = both.row(align=True), "collision_bounds.select_touching"
+        cell.alignment = "LEFT"
+        select: Any = cell.operator(operator, text=name, translate=False, emboss=False)
+        select.a, select.b = names
 
 
 def _draw_summary(column: UILayout, context: Context, touching: TouchingPairs) -> None:

@@ -159,16 +159,17 @@ def sidebar_width(context: Context) -> float:
     return context.region.width / scale if context.region else _DEFAULT_REGION
 
 
-def measure_texts(context: Context, width: float) -> Callable[[str], bool]:
-    """Make a function that returns whether a text is at most so many pixels wide."""
+def measure_texts(context: Context) -> Callable[[str], float]:
+    """Make a function that returns the width of a text, in pixels at a scale of 1."""
     preferences: Any = context.preferences
     # Annotated because the type stubs of Blender 4.2 lack the return type.
     dimensions: Callable[[int, str], Any] = blf.dimensions
-    blf.size(0, preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
-    return lambda text: dimensions(0, text)[0] <= width
+    scale = preferences.system.ui_scale or 1.0  # 0 in background
+    blf.size(0, preferences.ui_styles[0].widget.points * scale)
+    return lambda text: dimensions(0, text)[0] / scale
 
 
-def fits_in_sidebar(context: Context, surroundings: float, part: float = 1.0) -> Callable[[str], bool]:
-    """Make a function that returns whether a text fits into a part of the sidebar between other contents."""
-    width = part * max(sidebar_width(context) - surroundings, 1.0)
-    return measure_texts(context, width * context.preferences.system.ui_scale)
+def fits_in_sidebar(context: Context, surroundings: float) -> Callable[[str], bool]:
+    """Make a function that returns whether a text fits into the sidebar between other contents."""
+    width_of, room = measure_texts(context), sidebar_width(context) - surroundings
+    return lambda text: width_of(text) <= room

@@ -65,7 +65,7 @@ def test_row_has_both_numbers_or_the_one_that_the_list_is_sorted_by(
     rows, monkeypatch, width, column, numbers
 ):
     monkeypatch.setattr(contact_list_ui, "sidebar_width", lambda _context: width)
-    monkeypatch.setattr(contact_list_ui, "measure_texts", lambda _context, _width: lambda _text: True)
+    monkeypatch.setattr(contact_list_ui, "measure_texts", lambda _context: lambda _text: 0.0)
     rows.contact_list.sort_by, far = column, rows.rows[2]
     page = SimpleNamespace(labels=[], greyed_labels=[])
     contact_list_ui.COLLISION_BOUNDS_UL_contacts.draw_item(

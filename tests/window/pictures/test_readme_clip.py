@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import TOP
-from tests.window.harness import CONTACT_COLOR, Recording, count_pixels
+from tests.window.harness import Recording, is_reddish
 
 pytestmark = pytest.mark.long
 OPTIONS = {"size": (1280, 740)}
@@ -47,9 +47,7 @@ def test_click_on_the_row_goes_to_the_contact_between_two_frames(recording: Reco
 
 
 def test_pair_is_red_only_at_the_contact(recording: Recording) -> None:
-    red = [
-        count_pixels(recording.viewport(name), CONTACT_COLOR) for name in ("frame 24", "frame 25", "contact")
-    ]
+    red = [is_reddish(recording.viewport(name)).sum() for name in ("frame 24", "frame 25", "contact")]
     assert red[2] > 300
     assert max(red[:2]) < red[2] / 4
 

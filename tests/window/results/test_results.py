@@ -54,7 +54,7 @@ def test_clicking_a_row_goes_to_the_contact_selects_the_pair_and_colors_it(recor
     row = note["rows"][note["settings"]["active_row"]]
     assert note["active"] == row["a"]
     position = tuple(note["projectile"])
-    assert is_reddish(recording.square_around("clicked", position, 40)).sum() > 100
+    assert is_reddish(recording.square_around("clicked", position, 40)).sum() > 200
 
 
 def test_markers_are_added_and_removed_except_the_users(recording: Recording) -> None:
