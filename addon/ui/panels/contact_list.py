@@ -30,8 +30,10 @@ from .sidebar import folded, measure_texts, sidebar_width
 
 _UNIT = 20
 """Pixels of a unit of Blender's layouts, and of an icon."""
-_FRAME_UNITS, _VALUE_UNITS, _AFTER_UNITS = 3.0, 3.0, 0.9
-"""Widths of the columns of numbers and of their headings, in units, and of the scroll bar after the numbers."""
+_HEADING_UNITS, _AFTER_UNITS = 3.6, 0.9
+"""Widths, in units, of the columns of numbers and their headings, which have an arrow, and of the scroll bar."""
+_NUMBER_UNITS = 2.4
+"""Width of a number, which is never cut, where there is room for one only."""
 _UP, _DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
 _SURROUNDINGS = 66
 """Pixels of a sidebar that are left and right of the list: tabs, margins, and its scroll bar."""
@@ -78,9 +80,9 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         if not has_room:
             # It is the one that the list is sorted by.
             numbers = numbers[1:] if data.contact_list.sort_by == "VALUE" else numbers[:1]
-        for text, units in zip(numbers, (_FRAME_UNITS, _VALUE_UNITS), strict=False):
+        for text in numbers:
             cell = line.row(align=True)
-            cell.ui_units_x = units
+            cell.ui_units_x = _HEADING_UNITS if has_room else _NUMBER_UNITS
             cell.label(text=text, translate=False)
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
@@ -115,29 +117,28 @@ def draw_counts(layout: UILayout, settings: SceneSettings) -> None:
         part.prop(settings.contact_list, name, text=text, translate=False, toggle=True)
 
 
-def draw_headings(layout: UILayout, settings: SceneSettings) -> None:
+def draw_headings(layout: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw column headings above the list; clicking one sorts by it, and again reverses the order.
 
-    Above those of the numbers is a line that says what they are of.
+    Above those of the numbers is a line that says what they are of. Where there is room for one number, its
+    heading is the last one.
     """
     contact_list = settings.contact_list
     line = layout.row(align=True)
     line.row(align=True).label(text="")
     numbers = line.row(align=True)
-    numbers.ui_units_x, numbers.alignment = _FRAME_UNITS + _VALUE_UNITS + _AFTER_UNITS, "CENTER"
+    numbers.ui_units_x, numbers.alignment = 2 * _HEADING_UNITS + _AFTER_UNITS, "CENTER"
     text = n_("Of meshes:") if is_of_meshes(settings.results.contacts) else n_("Of bounds:")
     numbers.label(text=iface_(text), translate=False)
     line = layout.row(align=True)
     line.use_property_split = False
-    columns = (
-        ("NAME", iface_("Pair"), 0.0),
-        ("FRAME", meaning_("Frame"), _FRAME_UNITS),
-        ("VALUE", iface_("Depth"), _VALUE_UNITS + _AFTER_UNITS),
-    )
-    for name, text, units in columns:
+    columns = [("FRAME", meaning_("Frame")), ("VALUE", iface_("Depth"))]
+    if not _room_of_names(context)[1] and contact_list.sort_by != "VALUE":
+        columns.reverse()
+    for number, (name, text) in enumerate([("NAME", iface_("Pair")), *columns]):
         part = line.row(align=True)
-        if units:
-            part.ui_units_x = units
+        if number:
+            part.ui_units_x = _HEADING_UNITS + (_AFTER_UNITS if number == len(columns) else 0.0)
         is_active = contact_list.sort_by == name
         if is_active:
             # In the text, because an icon leaves no room for it.
@@ -149,9 +150,11 @@ def draw_headings(layout: UILayout, settings: SceneSettings) -> None:
 def _room_of_names(context: Context) -> tuple[float, bool]:
     """Return the pixels of both names, at a scale of 1, and whether there is room for both numbers."""
     # The icon is in front of the first one.
-    inside = sidebar_width(context) - _SURROUNDINGS - _UNIT * (1 + _FRAME_UNITS) - 2 * _NAME_MARGIN
-    with_value = inside - _UNIT * _VALUE_UNITS
-    return (with_value, True) if with_value >= _NARROWEST_NAMES else (max(inside, 1.0), False)
+    inside = sidebar_width(context) - _SURROUNDINGS - _UNIT - 2 * _NAME_MARGIN
+    with_both = inside - 2 * _UNIT * _HEADING_UNITS
+    if with_both >= _NARROWEST_NAMES:
+        return with_both, True
+    return max(inside - _UNIT * _NUMBER_UNITS, 1.0), False
 
 
 def _value_text(value: float) -> str:

@@ -172,7 +172,7 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
         return
     column = layout.column(align=True)
     draw_counts(column, settings)
-    draw_headings(column, settings)
+    draw_headings(column, context, settings)
     # As many as there are contacts: filters do not change the height.
     rows, name = min(max(counts_of_rows(settings)["show_contacts"], 4), 8), "COLLISION_BOUNDS_UL_contacts"
     options: dict[str, Any] = {"item_dyntip_propname": "tooltip", "rows": rows, "sort_lock": True}
