@@ -36,9 +36,9 @@ def test_every_picture_is_on_a_page():
 
 SOURCES = {
     "contact.webp": "tests/window/pictures/test_readme_clip.py",
-    "window.png": "tests/window/viewport/test_readme_picture.py",
+    "window.png": "tests/window/pictures/test_readme_picture.py",
     "report.png": "tests/report/test_document_page.py",
-    "guide/": "tests/window/viewport/test_guide_pictures.py",
+    "guide/": "tests/window/pictures/test_guide_pictures.py",
     "window/": "tests/window/pictures/test_interface_pictures.py",
     "listing/icon.png": "tests/package/platform/test_listing.py",
     "math/": "tests/scripts/test_pictures.py",

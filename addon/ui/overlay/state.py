@@ -51,7 +51,7 @@ class CachedOverlay:
     ghosts : ((int, int), Instances) or None. The subjects of a contact, and their bounds at its first frame.
     overlap : ((int, int), MeshOverlap) or None. The active pair, and how its meshes overlap now.
     overlap_seconds : Time that it took to find the overlap last; 0 if it never was.
-    awaits_overlap : Whether the overlap was left out, because it would slow playback down.
+    awaits_overlap : Whether the overlap is not drawn yet, because it would slow playback down.
     envelopes : (Result, shapes, Instances) or None. A result, and its envelopes of the shapes shown.
     """
 
@@ -69,7 +69,7 @@ class CachedOverlay:
 
     @property
     def is_complete(self) -> bool:
-        """Whether everything is drawn: see `LiveShapes`."""
+        """Return whether everything is drawn: see `LiveShapes`."""
         return not self.awaits_overlap and (self.live is None or self.live.is_complete)
 
     def in_view(self, context: Any) -> DrawData:

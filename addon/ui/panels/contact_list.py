@@ -31,7 +31,7 @@ from .sidebar import folded, measure_texts, sidebar_width
 _UNIT = 20
 """Pixels of a unit of Blender's layouts, and of an icon."""
 _HEADING_UNITS, _AFTER_UNITS = 3.6, 0.9
-"""Widths, in units, of the columns of numbers and their headings, which have an arrow, and of the scroll bar."""
+"""Widths, in units, of columns of numbers and their headings, which have an arrow; and of the scroll bar."""
 _NUMBER_UNITS = 2.4
 """Width of a number, which is never cut, where there is room for one only."""
 _UP, _DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"

@@ -578,7 +578,7 @@ def test_overlap_follows_an_object_that_is_moved(crossing_meshes, scene):
     assert overlap_now()[2] == ["0.5"]
 
 
-def test_overlap_is_left_out_of_playback_that_it_would_slow_down(crossing_meshes, scene, monkeypatch):
+def test_overlap_waits_for_the_end_of_playback_that_it_would_slow_down(crossing_meshes, scene, monkeypatch):
     overlay.overlays.find_overlay(scene, bpy.context.view_layer).overlap_seconds = 1.0
     monkeypatch.setattr(overlay, "_is_playing", lambda: True)
     scene.frame_set(7)

@@ -26,7 +26,7 @@ PICTURES = os.environ.get("COLLISION_BOUNDS_PICTURES")
 def test_picture_shows_how_meshes_overlap(
     run_drive_script: Callable[..., Recording], name: str, size: tuple[int, int], most: int
 ) -> None:
-    recording = run_drive_script("viewport/drive_readme_picture.py", str(size[0]), size=size)
+    recording = run_drive_script("pictures/drive_readme_picture.py", str(size[0]), size=size)
     picture = recording.screenshot("picture")
     if picture.shape[:2] != size[::-1]:
         pytest.skip(f"the screen is smaller than {size[0]} x {size[1]}")
