@@ -32,8 +32,9 @@ from .ui.properties import scene as scene_properties
 # Property groups come before the groups that contain them; panels are in the order of the tab.
 _MODULES = (
     *("properties.contact_list", "properties.preferences", "properties.scene"),
-    *("operators.object", "operators.jobs", "operators.rows", "operators.pairs", "operators.reports"),
-    *("operators.pointing", "operators.export", "operators.colliders", "panels.menus", "gizmos"),
+    *("operators.object", "operators.jobs", "operators.rows", "operators.ignored_pairs", "operators.pairs"),
+    *("operators.reports", "operators.pointing", "operators.export", "operators.colliders"),
+    *("panels.menus", "gizmos"),
     *("panels.bounds", "panels.object", "panels.contact_list", "panels.contacts", "panels.display"),
     "panels.export",
 )

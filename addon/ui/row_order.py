@@ -5,11 +5,12 @@ Rows stay in the order of the result, so that sorting the list does not change t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from math import isnan
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -23,6 +24,10 @@ from ..scene.jobs.result import Result
 from .properties.contact_list import ContactRow
 from .properties.scene import SceneSettings
 from .texts import shared_prefixes
+
+_MANY_ROWS, _SHARE = 9, 0.25
+"""Contacts from which on some may be meant, and the part of them that one object has then, at least."""
+_FRAME_TOLERANCE = 1e-4
 
 
 def fill_rows(settings: SceneSettings, result: Result) -> None:
@@ -68,6 +73,7 @@ def columns_of(result_id: str) -> SimpleNamespace:
     near, subjects = result.report.clearances.pairs, list(result.subjects)
     sides = zip([*contacts.a, *near.a], [*contacts.b, *near.b], strict=True)
     pairs = [(subjects[a], subjects[b]) for a, b in sides]
+    touching = zip(contacts.a.tolist(), contacts.b.tolist(), strict=True)
     names = [f"{a.name}\n{b.name}".casefold() for a, b in pairs]
     frame = np.concatenate([contacts.frame, near.frame])
     gap = np.concatenate([-np.nan_to_num(contacts.depth), near.gap])
@@ -91,7 +97,42 @@ def columns_of(result_id: str) -> SimpleNamespace:
         tunnelling=tunnelling,
         prefixes=shared_prefixes({side.name for pair in pairs for side in pair}),
         is_new=is_new,
+        meant=_meant_to_touch(result, [(subjects[a].key[0], subjects[b].key[0]) for a, b in touching]),
     )
+
+
+class MeantToTouch(NamedTuple):
+    """Rows of contacts that are probably meant, where there are many.
+
+    always : (k,) int64. Rows of pairs in contact from the first frame to the last.
+    of_object : (m,) int64. Rows with the object that touches the most others, if it touches many.
+    name : Name of that object; empty for none.
+    """
+
+    always: Ints
+    of_object: Ints
+    name: str
+
+
+def rows_meant_to_touch(settings: SceneSettings) -> MeantToTouch:
+    """Return rows of contacts that are probably meant; none where there are few contacts."""
+    columns: SimpleNamespace = columns_of(settings.result_id)
+    meant: MeantToTouch = columns.meant
+    return meant
+
+
+def _meant_to_touch(result: Result, owners: Sequence[tuple[str, str]]) -> MeantToTouch:
+    """Find the rows that are probably meant, in the order of rows; `owners` (n,) are those of contacts."""
+    if len(owners) < _MANY_ROWS:
+        return MeantToTouch(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), "")
+    contacts = result.report.contacts.take(_contact_order(result.report))
+    last = np.cumsum(contacts.counts) - 1
+    is_always = contacts.pairs.at_start & (contacts.counts == 1)
+    is_always &= contacts.intervals.end[last] >= result.time.end - _FRAME_TOLERANCE
+    counts = Counter(name for pair in owners for name in set(pair))
+    name, count = counts.most_common(1)[0]
+    rows = [row for row, pair in enumerate(owners) if name in pair] if count >= len(owners) * _SHARE else []
+    return MeantToTouch(np.flatnonzero(is_always), np.array(rows, dtype=np.int64), name if rows else "")
 
 
 def counts_of_rows(settings: SceneSettings) -> dict[str, int]:

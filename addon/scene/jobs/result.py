@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -147,15 +149,15 @@ class Result(DocumentContents):
         """Return whether there is a contact."""
         return self.scanned is not None and len(self.scanned.report.contacts) > 0
 
-    def without_pair(self, a: str, b: str) -> Result:
-        """Copy without what was found of two objects, given by their full names, and of their instances."""
+    def without_pairs(self, names: Collection[frozenset[str]]) -> Result:
+        """Copy without what was found of pairs of objects, given by full names, and of their instances."""
         if self.scanned is None:
             return self
         owners = [subject.key[0] for subject in self.subjects]
 
         def kept_rows(first: Iterable[int], second: Iterable[int]) -> list[int]:
             pairs = enumerate(zip(first, second, strict=True))
-            return [row for row, (i, j) in pairs if {owners[i], owners[j]} != {a, b}]
+            return [row for row, (i, j) in pairs if frozenset((owners[i], owners[j])) not in names]
 
         report = self.scanned.report
         contacts, near, static = report.contacts.pairs, report.clearances.pairs, report.static_overlaps
@@ -168,8 +170,15 @@ class Result(DocumentContents):
             static_overlaps=tuple(static[row] for row in static_kept),
         )
         accepted = tuple(self.scanned.accepted[index] for index in kept) if self.scanned.accepted else ()
-        of_a, of_b = ([row for row, owner in enumerate(owners) if owner == name] for name in (a, b))
-        dropped = {frozenset((i, j)) for i in of_a for j in of_b if i != j}
+        members = defaultdict[str, list[int]](list)
+        for index, owner in enumerate(owners):
+            members[owner].append(index)
+        dropped = set[frozenset[int]]()
+        for pair in names:
+            # A pair of an object with itself is one name: its instances.
+            a, *other = pair
+            both = product(members[a], members[other[0] if other else a])
+            dropped |= {frozenset(rows) for rows in both if rows[0] != rows[1]}
         # Those of one row were tested; instances of one object hardly differ in this.
         count = self.skipped_pairs.get(SkippedPairs.IGNORED, 0) + len(dropped)
         skipped = {**self.skipped_pairs, SkippedPairs.IGNORED.value: count}

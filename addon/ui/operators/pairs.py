@@ -25,7 +25,6 @@ from ...formats.export.csv_table import separation_csv
 from ...formats.wording import message_line, valid_text
 from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.instances import full_name_of
-from ...scene.blender.object_settings import SETTINGS_PROPERTY, entries_of
 from ...scene.errors import SceneError
 from ...scene.jobs.pair_separation import MAX_NAME, key_separation, separation_over_time
 from ...scene.live.contact_state import LiveShapes
@@ -49,6 +48,7 @@ from ..texts import length_text, n_, rpt_, rpt_count, sentences, tip_
 from . import need
 from .command import Command, Job, ModalJob, Outcome, refusal, row_of
 from .export import FileExport, suggested_path
+from .ignored_pairs import pair_to_set, remove_pairs, settings_of_object
 from .reports import compared, show_changed_results
 from .rows import deepest_frame_now, interval_at, pair_of_row, select_only, starts_of_row
 
@@ -123,52 +123,6 @@ _ATTEMPTS = 3
 """A parent with a scale, or a location of large numbers, rounds a movement: it is then repeated."""
 
 
-class COLLISION_BOUNDS_OT_ignore_pair(Command, Operator):
-    """Ignore contacts of this pair from now on, in all scans of this file"""
-
-    bl_label = "Ignore This Pair"
-    needs = (need.idle, need.row)
-
-    def run(self, context: Context) -> str:
-        """Add the pair to the settings of one of its objects, and drop it from the results."""
-        before = settings_of(context).results
-        names, a, b = _pair_to_set(context)
-        if a is None or b is None:
-            text = n_("{name} is not in the view layer: only pairs of objects can be ignored")
-            raise refusal(text, name=names["a" if a is None else "b"])
-        if a.library is not None:
-            raise refusal("{a} and {b} are linked: make a library override of one of them", **names)
-        _settings_of_object(a).ignored.add().name = full_name_of(b)
-        contacts = before.contacts.without_pair(full_name_of(a), full_name_of(b))
-        show_changed_results(context, replace(before, contacts=contacts))
-        return rpt_("Contacts of {a} and {b} are ignored in this file", **names)
-
-
-_needs_ignored_pairs = need.that(
-    lambda _context: entries_of("ignored"), n_("No pair is ignored in this file")
-)
-
-
-class COLLISION_BOUNDS_OT_restore_pairs(Command, Operator):
-    """Find contacts of this pair again, or of all pairs that are ignored in this file"""
-
-    bl_label = "Restore Ignored Pairs"
-    needs = (need.idle, _needs_ignored_pairs)
-
-    a: StringProperty(
-        name="A", description="First object of the pair; empty for all pairs", options={"SKIP_SAVE"}
-    )
-    b: StringProperty(name="B", description="Second object", options={"SKIP_SAVE"})
-
-    def run(self, context: Context) -> str:
-        """Remove the pairs from the settings of their objects; contacts lack them until the next scan."""
-        count = _remove_pairs("ignored", *((self.a, self.b) if self.a else ()))
-        before = settings_of(context).results
-        if count and before.contacts is not None:
-            show_changed_results(context, replace(before, lacks_restored_pairs=True))
-        return rpt_count(count, "{count} pair restored", "{count} pairs restored")
-
-
 class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
     """Accept contacts of this pair, with a comment: they stay in the list, and are never new"""
 
@@ -196,11 +150,11 @@ class COLLISION_BOUNDS_OT_accept_contacts(Command, Operator):
         layout.prop(self, "comment")
 
     def run(self, context: Context) -> str:
-        names, a, b = _pair_to_set(context)
+        names, a, b = pair_to_set(context)
         if a is None or b is None or a.library is not None:
             raise refusal("{a} and {b}: only pairs with an object of this file can be accepted", **names)
-        _remove_pairs("accepted", full_name_of(a), full_name_of(b))
-        entry = _settings_of_object(a).accepted.add()
+        remove_pairs("accepted", full_name_of(a), full_name_of(b))
+        entry = settings_of_object(a).accepted.add()
         entry.name, entry.comment = full_name_of(b), self.comment
         _show_accepted(context)
         return rpt_("Contacts of {a} and {b} are accepted in this file", **names)
@@ -218,37 +172,10 @@ class COLLISION_BOUNDS_OT_revoke_acceptance(Command, Operator):
     needs = (need.row, need.idle, need.contacts, _needs_accepted_row)
 
     def run(self, context: Context) -> None:
-        _, a, b = _pair_to_set(context)
+        _, a, b = pair_to_set(context)
         if a is not None and b is not None:
-            _remove_pairs("accepted", full_name_of(a), full_name_of(b))
+            remove_pairs("accepted", full_name_of(a), full_name_of(b))
         _show_accepted(context)
-
-
-def _settings_of_object(item: bpy.types.Object) -> Any:
-    return getattr(item, SETTINGS_PROPERTY)
-
-
-def _pair_to_set(context: Context) -> tuple[dict[str, str], Any, Any]:
-    """Return the names of the active row's pair, and its objects, first that whose settings get the pair.
-
-    This is the first one, unless it is linked. An object that is missing is None.
-    """
-    (name_a, a), (name_b, b) = pair_of_row(context.view_layer, *row_of(context))
-    names = {"a": valid_text(name_a), "b": valid_text(name_b)}
-    return (names, b, a) if a and b and a.library is not None else (names, a, b)
-
-
-def _remove_pairs(kind: str, *pair: str) -> int:
-    """Remove a pair of names, or all without one, from those that objects of this file store; count them."""
-    wanted, count = set(map(valid_text, pair)), 0
-    for item in bpy.data.objects:
-        stored = getattr(_settings_of_object(item), kind)
-        for index in reversed(range(len(stored))):
-            names = {valid_text(full_name_of(item)), valid_text(stored[index].name)}
-            if item.library is None and (not pair or names == wanted):
-                stored.remove(index)
-                count += 1
-    return count
 
 
 def _show_accepted(context: Context) -> None:

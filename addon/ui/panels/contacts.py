@@ -15,7 +15,7 @@ from .. import job_state
 from ..properties.options import OPTIONS_WITH_PICKER, SCAN_OPTIONS
 from ..properties.scene import SceneSettings, contact_settings, is_alone, selected_count, settings_of
 from ..result_texts import input_warning_texts, notes_on_contacts, partial_result_text
-from ..row_order import active_row, counts_of_rows
+from ..row_order import active_row, counts_of_rows, rows_meant_to_touch
 from ..texts import draw_line, draw_note, frame_text, iface_, iface_count, meaning_, n_, translated
 from . import sidebar
 from .contact_list import draw_counts, draw_details, draw_headings, draw_small_graph, is_of_meshes
@@ -178,9 +178,27 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
     options: dict[str, Any] = {"item_dyntip_propname": "tooltip", "rows": rows, "sort_lock": True}
     column.template_list(name, "", settings, "rows", settings, "active_row", **options)
     _draw_buttons(layout.row(), settings)
+    _draw_meant(layout, settings)
     _draw_static_overlaps(layout, results.contacts)
     draw_details(layout, context, settings)
     draw_small_graph(layout, context, settings)
+
+
+def _draw_meant(layout: UILayout, settings: SceneSettings) -> None:
+    """Draw a button for each group of pairs that are probably meant to touch, with its number of contacts."""
+    meant = rows_meant_to_touch(settings)
+    choices = (
+        ("ALWAYS", n_("Ignore {count} always in contact"), len(meant.always)),
+        ("OBJECT", n_("Ignore {count} of {name}"), len(meant.of_object)),
+    )
+    column = layout.column(align=True)
+    for which, text, count in choices:
+        if count > 1:
+            label = iface_(text, count=count, name=valid_text(meant.name))
+            ignore: Any = column.operator(
+                "collision_bounds.ignore_pairs", text=label, translate=False, icon="UNLINKED"
+            )
+            ignore.which = which
 
 
 def _draw_static_overlaps(layout: UILayout, result: Result) -> None:

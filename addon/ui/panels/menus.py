@@ -59,6 +59,9 @@ class VIEW3D_MT_collision_bounds(Menu):
         layout.operator("collision_bounds.go_to_deepest", icon="TRIA_DOWN_BAR")
         layout.operator("collision_bounds.frame_pair", icon="ZOOM_SELECTED")
         layout.operator("collision_bounds.ignore_pair", icon="UNLINKED")
+        ignore = "collision_bounds.ignore_pairs"
+        layout.operator(ignore, text="Ignore Pairs Always in Contact").which = "ALWAYS"
+        layout.operator(ignore, text="Ignore Pairs of One Object").which = "OBJECT"
         layout.operator("collision_bounds.restore_pairs")
         draw_rare_commands(layout)
         layout.separator()
