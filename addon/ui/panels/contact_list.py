@@ -35,10 +35,10 @@ _HEADING_UNITS, _AFTER_UNITS = 3.6, 0.9
 _NUMBER_UNITS = 2.4
 """Width of a number, which is never cut, where there is room for one only."""
 _UP, _DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
-_SURROUNDINGS = 66
+_SURROUNDINGS = 76
 """Pixels of a sidebar that are left and right of the list: tabs, margins, and its scroll bar."""
-_NAME_MARGIN = 10
-"""Pixels around the text of a name."""
+_NAME_MARGIN, _ICON = 10, 28
+"""Pixels around the text of a name, and of an icon in front of it."""
 _NARROWEST_NAMES = 120
 """Pixels of both names below which the list shows one number: that by which it is sorted, or the frame."""
 
@@ -62,7 +62,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         room, has_room = _room_of_names(context)
         prefixes = columns_of(data.result_id).prefixes
         a, b, first = shortened_pair(item.a, item.b, prefixes, measure_texts(context), room)
-        before = _UNIT + _NAME_MARGIN
+        before = _ICON + _NAME_MARGIN
         names = line.split(factor=(before + first) / (before + room + _NAME_MARGIN), align=True)
         icon: Any = "PINNED" if item.at_start else "RADIOBUT_ON"
         if item.is_near_miss:
@@ -150,7 +150,7 @@ def draw_headings(layout: UILayout, context: Context, settings: SceneSettings) -
 def _room_of_names(context: Context) -> tuple[float, bool]:
     """Return the pixels of both names, at a scale of 1, and whether there is room for both numbers."""
     # The icon is in front of the first one.
-    inside = sidebar_width(context) - _SURROUNDINGS - _UNIT - 2 * _NAME_MARGIN
+    inside = sidebar_width(context) - _SURROUNDINGS - _ICON - 2 * _NAME_MARGIN
     with_both = inside - 2 * _UNIT * _HEADING_UNITS
     if with_both >= _NARROWEST_NAMES:
         return with_both, True

@@ -46,3 +46,23 @@ def scenario(driver: WindowDriver) -> Steps:
         selected = sorted(item.name for item in bpy.context.selected_objects)
         yield from driver.find_contacts("same_objects=True")
         yield from driver.note(f"included among {name}", selected=selected, scope=driver.settings.scope)
+    yield from ignore_all_with_the_floor(driver)
+
+
+def ignore_all_with_the_floor(driver: WindowDriver) -> Steps:
+    """Find contacts of boxes that drop on a floor, ignore these by one click, and undo."""
+    empty_scene(20)
+    floor = add_box("Warehouse_Floor_Section_North", 10, z=-5, size=10)
+    floor.scale.x = 3
+    for number in range(10):
+        move(add_box(f"Crate_{number:03}", 2 * number), (1, 2 * number, 0, 3), (20, 2 * number, 0, 0.3))
+    driver.settings.scope = "VISIBLE"
+    driver.settings.active_row = -1
+    yield from driver.find_contacts()
+    yield from driver.wait_until(lambda: len(driver.settings.rows) == 10, "contacts are found")
+    yield from driver.note("dropped")
+    yield from driver.click_button("ignore_pairs(which='OBJECT')")
+    yield from driver.note("ignored")
+    yield from driver.move_to_viewport()
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.note("not ignored")
