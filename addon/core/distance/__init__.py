@@ -11,7 +11,7 @@ Files, in reading order:
 - `triangle_triangle.py`: two triangles.
 - `mesh_mesh.py`: two triangle meshes.
 - `crossings.py`: crossings of triangles that last while the corners move.
-- `crossing_curves.py`: segments along which two meshes cross, and triangles inside the other mesh.
+- `crossing_curves.py`: segments along which two meshes cross.
 - `depth_cells.py`: bounds of the depths of points in large meshes, by grids of cells.
 - `mesh_depth.py`: the deepest vertices of meshes that overlap.
 - `meshes.py`: batches of meshes, with the sign of their separation, and their depth.

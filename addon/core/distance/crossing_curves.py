@@ -1,7 +1,8 @@
-"""Curves along which the surfaces of two meshes cross, and the triangles that are inside the other mesh.
+"""Curves along which the surfaces of two meshes cross, as segments of pairs of triangles.
 
-Each pair of triangles that cross shares one segment. A corner in the plane of the other triangle counts as
-above it, so that curves of closed surfaces are closed. Triangles in one plane share no segment.
+Each pair of triangles that cross shares one segment, of which both are cut. A corner in the plane of the
+other triangle counts as above it, so that curves of closed surfaces are closed. Triangles in one plane share
+no segment.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from ..numeric.arrays import (
     normalized,
     transform_points,
 )
-from ..numeric.components import connected_components
 from ..shapes import Aabb
 from ..shapes.primitives import triangles_from_corners
 
@@ -108,29 +108,6 @@ def crossing_segments(a: NearTriangles, b: NearTriangles) -> CrossingSegments:
         ends[is_sooner, 1], high[is_sooner] = points[is_sooner, 1], along[is_sooner, 1]
     shared = np.flatnonzero(low < high)
     return CrossingSegments(ends[shared] + origin, i[rows[shared]], j[rows[shared]])
-
-
-def triangles_inside(mesh: Meshes, near: NearTriangles, crossed: Ints, other: Meshes) -> Ints:
-    """Find the triangles (n,) of a mesh that are inside another one, of those that do not cross it.
-
-    mesh, other : Meshes, (1,). In one space and unit.
-    near : NearTriangles, (t,). Of the first mesh.
-    crossed : (c,) int64. Indices of those that cross the second one.
-    Returns inside : (n,) int64. Indices of those near the other one.
-    """
-    is_open = np.ones(len(near.numbers), dtype=bool)
-    is_open[crossed] = False
-    left = np.flatnonzero(is_open)
-    if not len(left) or not other.have_inside.all():
-        return left[:0]
-    # Triangles that share a vertex are on one side, where none of them crosses: one of them is tested.
-    kind: MeshBvh = mesh.nodes[0]
-    every, vertices = np.unique(kind.triangles[near.numbers[left]], return_inverse=True)
-    vertices = vertices.reshape(-1, 3)
-    patch = connected_components(len(every), np.concatenate([vertices[:, :2], vertices[:, 1:]]))
-    _, first, of_triangle = np.unique(patch[vertices[:, 0]], return_index=True, return_inverse=True)
-    is_inside = are_inside_mesh(other, near.corners[left[first]].mean(axis=1))
-    return left[is_inside[of_triangle.ravel()]]
 
 
 def are_inside_mesh(mesh: Meshes, points: Floats) -> Bools:

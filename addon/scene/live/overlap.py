@@ -16,7 +16,6 @@ from ...core.distance.crossing_curves import (
     NearTriangles,
     are_inside_mesh,
     crossing_segments,
-    triangles_inside,
 )
 from ...core.numeric.arrays import Floats, Ints, Table, cross, dot, length, normalized, transform_points
 
@@ -60,15 +59,15 @@ def find_overlap(a: Meshes, b: Meshes) -> MeshOverlap:
     if not depth[0] < 0 and not (a.are_balls | b.are_balls)[0]:
         near = NearTriangles.of(a, b), NearTriangles.of(b, a)
         segments = crossing_segments(*near)
-        curve, parts = segments.ends, []
-        for mesh, triangles, crossed, other in zip(
-            (a, b), near, (segments.a, segments.b), (b, a), strict=True
-        ):
-            whole = triangles_inside(mesh, triangles, crossed, other)
-            parts.append(triangles.corners[whole])
-            if len(crossed) and other.have_inside[0]:
-                pieces = _cut(triangles.corners, crossed, segments.ends)
-                parts.append(pieces[are_inside_mesh(other, pieces.mean(axis=1))])
+        curve, parts = segments.ends, [inside]
+        for triangles, crossed, other in zip(near, (segments.a, segments.b), (b, a), strict=True):
+            if not other.have_inside[0]:
+                continue
+            pieces = np.delete(triangles.corners, crossed, axis=0)
+            if len(crossed):
+                pieces = np.concatenate([pieces, _cut(triangles.corners, crossed, segments.ends)])
+            # None of them crosses the other surface, so that one point decides.
+            parts.append(pieces[are_inside_mesh(other, pieces.mean(axis=1))])
         inside = np.concatenate(parts)
     return MeshOverlap(np.concatenate(surfaces), curve, inside, float(depth[0]), ends)
 

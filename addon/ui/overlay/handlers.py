@@ -276,6 +276,7 @@ def _build_draw_data(
         data = draw_data.with_labels(data, names, live, active)
     # The meshes are in question then, not the bounds around them.
     shows_overlap = display.show_overlap and pair is not None and "mesh" in live.shapes
+    cached.awaits_overlap = False
     is_at_first = contact is not None and abs(frame - contact.first.frame) < _FRAME_TOLERANCE
     ghosts = None
     if contact is not None:

@@ -103,6 +103,16 @@ def test_blocks_corner_in_corner_have_the_faces_of_their_common_box(empty_file):
     assert overlap.depth == pytest.approx(0.3, rel=1e-6), "the corner of either is inside by the least width"
 
 
+def test_corners_in_the_plane_of_a_side_do_not_join_what_is_inside_to_what_is_outside(empty_file):
+    """The middle row of vertices of the grid is in the top of the block, as where objects snap."""
+    poses = np.tile(np.eye(4), (2, 1, 1))
+    poses[1, :3, :3], poses[1, :3, 3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]], [0.01, 0.02, 0.75]
+    overlap = find_overlap(*(added(*each)[1] for each in zip((block, sheet), poses, strict=True)))
+    # The sheet is vertical, 3 wide, and its lower half is in the block down to z = -0.75.
+    assert area_of(overlap.inside) == pytest.approx(1.5 * 1.5, rel=1e-3)
+    assert overlap.inside[..., 2].max() < 0.75 + 1e-6
+
+
 def test_sheet_through_a_ball_has_a_curve_and_no_depth_of_its_own(empty_file):
     poses = np.tile(np.eye(4), (2, 1, 1))
     poses[1, :3, 3] = 0.03, 0.02, 0.1
