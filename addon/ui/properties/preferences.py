@@ -114,6 +114,7 @@ _SECTIONS = (
     (f"{_OPERATORS}*interval*", "details"),
     (f"{_OPERATORS}*", "the-list"),
     (f"{_TYPES}pg_colliders*", "colliders"),
+    (f"{_TYPES}pg_display.show_overlap", "overlap-of-the-active-pair"),
     (f"{_TYPES}pg_display*", "display"),
     (f"{_TYPES}pg_gltf*", "export"),
     (f"{_TYPES}pg_object.response*", "collision-response"),
