@@ -231,12 +231,13 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
 def _deepest_after_click(context: Context) -> float | None:
     """Return the deepest frame of the active pair where its contact begins at the playhead; None elsewhere.
 
-    A click on a row goes there, where there is nothing to move apart yet.
+    A click on a row goes there, where there is nothing to move apart yet, unless that is the first frame.
     """
     settings, row = row_of(context)
     frame, starts = playhead(context.scene), starts_of_row(settings, row)
-    is_at_start = abs(starts[interval_at(starts, frame)] - frame) < _AT_START
-    return deepest_frame_now(settings, row, frame) if is_at_start else None
+    index = interval_at(starts, frame)
+    begins_now = abs(starts[index] - frame) < _AT_START and not (row.at_start and index == 0)
+    return deepest_frame_now(settings, row, frame) if begins_now else None
 
 
 def _move(context: Context, item: bpy.types.Object, subjects: tuple[int, int]) -> float:

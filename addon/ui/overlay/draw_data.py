@@ -241,7 +241,7 @@ def with_labels(
 def with_overlap(data: DrawData, overlap: MeshOverlap, text: str, owner: int) -> DrawData:
     """Return the data with the overlap of the active pair: curve, surfaces, faces inside, and a label.
 
-    text : The depth or the gap; empty for neither.
+    text : The depth, the gap, or that surfaces cross; empty for none.
     owner : Index of the subject that the lines and the label belong to.
     """
     lines = overlap.curve

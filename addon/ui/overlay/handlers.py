@@ -5,7 +5,7 @@ No bpy object is kept between two callbacks.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -21,7 +21,7 @@ from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
-from ...scene.live.overlap import find_overlap
+from ...scene.live.overlap import MeshOverlap, find_overlap
 from .. import job_state
 from ..kept_checks import forget_checks, mark_outdated, mark_stale
 from ..properties.preferences import preferences
@@ -275,7 +275,7 @@ def _build_draw_data(
         names = cached.subjects.current_names(cached.result.subjects)
         data = draw_data.with_labels(data, names, live, active)
     # The meshes are in question then, not the bounds around them.
-    shows_overlap = display.show_overlap and pair is not None and "mesh" in live.shapes
+    meshes = _meshes_of_pair(live, active) if active and display.show_overlap else None
     cached.awaits_overlap = False
     is_at_first = contact is not None and abs(frame - contact.first.frame) < _FRAME_TOLERANCE
     ghosts = None
@@ -286,13 +286,14 @@ def _build_draw_data(
             cached.ghosts = (contact.a, contact.b), at_contact
         if cached.ghosts is not None and cached.ghosts[0] == (contact.a, contact.b):
             ghosts = cached.ghosts[1]
-    if contact is not None and display.show_contact and (is_at_first or not shows_overlap):
+    if contact is not None and display.show_contact and (is_at_first or meshes is None):
         # There are no ghosts before the playhead was at the contact: take sizes from current bounds.
         marker = draw_data.contact_marker(contact, data.instances if ghosts is None else ghosts)
         data = replace(data, marker=marker)
-    if shows_overlap:
+    if meshes is not None:
         data = replace(data, instances=draw_data.Instances())
-        data = _with_overlap(data, cached, live, settings)
+        if (overlap := _overlap_now(cached, live.moved, active, meshes, settings.id_data)) is not None:
+            data = draw_data.with_overlap(data, overlap, _overlap_text(overlap, settings.id_data), active[0])
     parts = [data.instances]
     if ghosts is not None and display.show_ghosts:
         parts.append(ghosts.with_color(draw_data.GHOST_COLOR))
@@ -306,40 +307,52 @@ def _build_draw_data(
     return replace(data, instances=draw_data.Instances.concatenate(parts)) if len(parts) > 1 else data
 
 
-def _with_overlap(
-    data: draw_data.DrawData, cached: overlays.CachedOverlay, live: LiveShapes, settings: SceneSettings
-) -> draw_data.DrawData:
-    """Return the draw data with the overlap of the meshes of the active pair, found again if they may move.
+def _meshes_of_pair(live: LiveShapes, pair: Sequence[int]) -> tuple[Meshes, Meshes] | None:
+    """Return the meshes (1,) of a pair; None if a scan tests others, and if either is absent or very large.
 
-    During playback, only if that takes little of the time of a frame.
+    Of very large ones, finding the overlap takes longer than a window may stand still.
     """
-    scene: Any = settings.id_data
-    entry = active_entry(settings)
-    if entry is None:
-        return data
-    pair = entry.a, entry.b
-    if live.moved or (cached.overlap is not None and cached.overlap[0] != pair):
-        cached.overlap = None
-    frame_seconds = scene.render.fps_base / scene.render.fps
-    cached.awaits_overlap = (
-        cached.overlap is None and cached.overlap_seconds > _PART_OF_FRAME * frame_seconds and _is_playing()
-    )
+    if "mesh" not in live.shapes:
+        return None
     meshes, owners = live.shapes["mesh"]
     rows = [np.flatnonzero(owners == side) for side in pair]
-    if cached.awaits_overlap or not all(len(row) == 1 for row in rows):
-        return data
+    if not all(len(row) == 1 for row in rows):
+        return None
+    a, b = (meshes[row] for row in rows)
+    assert isinstance(a, Meshes) and isinstance(b, Meshes), "these shapes are of meshes"
+    return None if (a.are_very_large | b.are_very_large)[0] else (a, b)
+
+
+def _overlap_now(
+    cached: overlays.CachedOverlay,
+    is_moved: bool,
+    pair: tuple[int, ...],
+    meshes: tuple[Meshes, Meshes],
+    scene: Any,
+) -> MeshOverlap | None:
+    """Return the overlap of the meshes of a pair, found again if they may have moved.
+
+    None during playback, if it takes more than a part of the time of a frame.
+    """
+    if is_moved or (cached.overlap is not None and cached.overlap[0] != pair):
+        cached.overlap = None
     if cached.overlap is None:
-        begin, (a, b) = perf_counter(), (meshes[row] for row in rows)
-        assert isinstance(a, Meshes) and isinstance(b, Meshes), "these shapes are of meshes"
-        cached.overlap = pair, find_overlap(a, b)
+        frame_seconds = scene.render.fps_base / scene.render.fps
+        if cached.overlap_seconds > _PART_OF_FRAME * frame_seconds and _is_playing():
+            cached.awaits_overlap = True
+            return None
+        begin = perf_counter()
+        cached.overlap = pair, find_overlap(*meshes)
         cached.overlap_seconds = perf_counter() - begin
-    overlap = cached.overlap[1]
-    text = ""
-    if overlap.depth != 0 and np.isfinite(overlap.depth):
-        text = length_text(abs(overlap.depth), scene.unit_settings, digits=3)
-        if overlap.depth < 0:
-            text = iface_("Gap {distance}", distance=text)
-    return draw_data.with_overlap(data, overlap, text, pair[0])
+    return cached.overlap[1]
+
+
+def _overlap_text(overlap: MeshOverlap, scene: Any) -> str:
+    """Return the label of an overlap: its depth or gap, or that surfaces cross; empty for a touch."""
+    if not overlap.depth or np.isnan(overlap.depth):
+        return iface_("cross") if len(overlap.curve) else ""
+    text = length_text(abs(overlap.depth), scene.unit_settings, digits=3)
+    return text if overlap.depth > 0 else iface_("Gap {distance}", distance=text)
 
 
 # ---- Drawing a view

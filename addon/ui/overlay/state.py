@@ -49,7 +49,7 @@ class CachedOverlay:
     deforms : Whether vertices of any subject may change from frame to frame; None until it is known after
         an edit.
     ghosts : ((int, int), Instances) or None. The subjects of a contact, and their bounds at its first frame.
-    overlap : ((int, int), MeshOverlap) or None. The active pair, and how its meshes overlap now.
+    overlap : (subjects, MeshOverlap) or None. The active pair, and how its meshes overlap now.
     overlap_seconds : Time that it took to find the overlap last; 0 if it never was.
     awaits_overlap : Whether the overlap is not drawn yet, because it would slow playback down.
     envelopes : (Result, shapes, Instances) or None. A result, and its envelopes of the shapes shown.
@@ -62,7 +62,7 @@ class CachedOverlay:
     deforms: bool | None = None
     live: LiveShapes | None = None
     ghosts: tuple[tuple[int, int], Instances] | None = None
-    overlap: tuple[tuple[int, int], MeshOverlap] | None = None
+    overlap: tuple[tuple[int, ...], MeshOverlap] | None = None
     overlap_seconds: float = 0.0
     awaits_overlap: bool = False
     envelopes: tuple[Result, Sequence[DrawnShape], Instances] | None = None

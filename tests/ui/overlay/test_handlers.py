@@ -591,3 +591,26 @@ def test_first_contact_is_marked_at_its_frame_only_where_the_overlap_is_drawn(cr
     first = scene.collision_bounds.results.contacts.report.contacts[0].first.frame
     scene.frame_set(int(first), subframe=first % 1)
     assert overlap_now()[1] >= 6
+
+
+def test_pair_with_a_very_large_mesh_keeps_its_bounds(crossing_meshes, scene, monkeypatch):
+    """Finding the overlap of millions of triangles takes longer than a window may stand still."""
+    monkeypatch.setattr(overlay.Meshes, "are_very_large", np.ones(1, dtype=bool))
+    scene.frame_set(7)
+    assert overlap_now() == (0, 6, []) and len(boxes()) == 2
+
+
+def test_surfaces_that_cross_without_a_depth_are_labelled(scene):
+    """Two open grids that cross at a right angle have no inside."""
+    for name, turn in (("Sheet", 0.0), ("Mover", np.pi / 2)):
+        bpy.ops.mesh.primitive_grid_add(x_subdivisions=3, y_subdivisions=3, size=2, rotation=(turn, 0, 0.1))
+        bpy.context.object.name = name
+    key_location(bpy.context.object, {1: (5, 0.1, 0), 11: (0, 0.1, 0)})
+    scene.frame_start, scene.frame_end = 1, 11
+    scene.frame_set(1)
+    bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE", shape="mesh")
+    scene.collision_bounds.shape = "mesh"
+    scene.collision_bounds.active_row = 0
+    scene.frame_set(11)
+    faces, lines, texts = overlap_now()
+    assert faces == 0 and lines > 3 and texts == ["cross"]

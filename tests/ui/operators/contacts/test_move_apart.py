@@ -121,3 +121,17 @@ def test_button_goes_to_the_deepest_frame_of_the_contact_at_the_playhead(overlap
     details = result_store.get(overlapping.result_id).contacts.report.contacts[overlapping.active_row].details
     assert bpy.ops.collision_bounds.go_to_deepest() == {"FINISHED"}
     assert bpy.context.scene.frame_current_final == pytest.approx(details[0].deepest_frame, abs=1e-4)
+
+
+def test_pair_that_overlaps_at_the_first_frame_is_moved_apart_there(settings):
+    """A click on its row goes there, where it is not at its deepest."""
+    half = (0.5, 0.5, 0.5)
+    key(add_box("Body", half), "location", [(1, (0.8, 0, 0)), (11, (0.3, 0, 0))])
+    add_box("Post", half)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 11
+    scanned_scene.scan()
+    settings.active_row = 0
+    assert settings.rows[0].at_start and bpy.context.scene.frame_current_final == 1
+    assert bpy.ops.collision_bounds.move_apart(moved=number_of("Post", settings)) == {"FINISHED"}
+    assert bpy.context.scene.frame_current_final == 1
+    assert bpy.data.objects["Post"].location.x == pytest.approx(-0.2, abs=1e-4)
