@@ -152,7 +152,7 @@ def wall() -> TriangleMesh:
 
 
 @pytest.mark.parametrize("seed", range(times(5, full=40)))
-@pytest.mark.parametrize("kind", ["bodies", "surface", "clearance"])
+@pytest.mark.parametrize("kind", ["bodies", pytest.param("surface", marks=pytest.mark.long), "clearance"])
 def test_linear_sections_give_the_contacts_of_a_scan_without_sections(seed, kind, monkeypatch):
     rng = np.random.default_rng(seed)
     frames, bodies = 40, 12
