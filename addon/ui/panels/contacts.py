@@ -189,7 +189,7 @@ def _draw_meant(layout: UILayout, settings: SceneSettings) -> None:
     meant = rows_meant_to_touch(settings)
     choices = (
         ("ALWAYS", n_("Ignore {count} always in contact"), len(meant.always)),
-        ("OBJECT", n_("Ignore {count} of {name}"), len(meant.of_object)),
+        ("OBJECT", n_("Ignore {count} with {name}"), len(meant.of_object)),
     )
     column = layout.column(align=True)
     for which, text, count in choices:
