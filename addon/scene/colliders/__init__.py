@@ -2,6 +2,7 @@
 
 In reading order:
 
+- `records`: options and shape of a collider at its creation, stored on it; whether it was edited since.
 - `objects`: boxes, spheres, capsules and hulls around the vertices of subjects, in their object space; names
   by a pattern, unique and short enough for Blender; creating, updating and removing collider objects.
 - `make`: colliders for a selection, in place of those that exist, and around the selection in Edit Mode or a
@@ -25,6 +26,8 @@ Decisions:
   capsule is the one that Unreal creates, not the polygons around it.
 - It computes distances in the object space of the collider, so that a mesh and its child are compared without
   the rounding of world matrices.
+- A collider that a user has edited is kept by later runs, with the others of its object. It is recognized by
+  a digest of its mesh, and by its transform below its parent.
 - A collider around chosen vertices is kept by later runs, because nothing stores which vertices these were.
 - Creating colliders again updates the existing objects, so that collections and children that users added
   survive. Also, the time that Blender takes to remove objects grows with the square of their number.

@@ -6,7 +6,8 @@ Also colliders around vertices that the user chooses: the selection in Edit Mode
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -38,10 +39,10 @@ from ..collider_names import collision_levels
 from ..errors import SceneError, describe_error
 from ..fitting.parts import convex_pieces, split_pieces
 from ..motion.over_time import BoneSweeps, sweep_bones
-from ..settings import ColliderKind, ColliderSettings, Modifiers
+from ..settings import ColliderSettings, FitSettings, Modifiers
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.reader import SubjectGeometry, SubjectReader, in_bone_space
-from ..subjects.selection import owner_filter
+from ..subjects.selection import owner_filter, selected_objects
 from ..subjects.subject import Subject
 from .objects import (
     ColliderMesh,
@@ -54,6 +55,7 @@ from .objects import (
     match_existing,
     remove_objects,
 )
+from .records import Recipe, is_edited, stored_recipe
 
 NO_RESPONSE = message("its collision response is None")
 OTHER_LEVEL = message("is a level of detail: the most detailed one has the collider")
@@ -64,6 +66,7 @@ class CreatedColliders(NamedTuple):
 
     colliders, sources : numbers of colliders that exist now, and of sources that they stand for
     replaced : number of colliders that these sources had before
+    edited : number of colliders that were kept because they were edited manually
     skipped : objects without a collider
     warnings : bones whose colliders do not enclose their vertices at some frames
     """
@@ -73,6 +76,7 @@ class CreatedColliders(NamedTuple):
     replaced: int
     skipped: list[Skipped]
     warnings: Sequence[InputWarning] = ()
+    edited: int = 0
 
 
 class _Source(NamedTuple):
@@ -105,27 +109,81 @@ def colliders_in_parts(
     find_home(scene, settings.collection)
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
+    recipes = _recipes(scene, subjects, settings)
     # All subjects are read before the scene is played for the bones of some.
-    with_triangles = range(len(subjects) if settings.fit.parts > 1 else 0)
+    is_split = any(recipe.parts > 1 for recipe in recipes)
+    with_triangles = [index for index, recipe in enumerate(recipes) if recipe.parts > 1]
     read = list(SubjectReader(subjects, settings.fit, with_triangles).singles(depsgraph))
     span = (scene.frame_start, scene.frame_end, scene.frame_step)
-    job = JobProgress(end=0.5 if settings.fit.parts > 1 else 1.0)
+    job = JobProgress(end=0.5 if is_split else 1.0)
     sweeps = yield from job.track(sweep_bones(scene, subjects, settings.fit, span))
     pieces = {piece.subject: sweeps.swept(piece, subjects[piece.subject]) for piece in read}
     job.begin_phase(1.0)
     yield from job.track(
-        converted(
-            split_pieces(map(in_bone_space, pieces.values()), settings.fit),
-            lambda share: Progress(0, 1, span[0], "fitting", share),
-        )
+        converted(_split(pieces, recipes, settings), lambda share: Progress(0, 1, span[0], "fitting", share))
     )
     scene = scene_by_uid(uid)
     objects = {full_name_of(item): item for item in scene.objects}
     levels = _collision_levels(subjects, objects)
-    meshes = _meshes(settings, subjects, pieces, sweeps, objects, levels, skipped)
+    planned = _planned(subjects, pieces, sweeps, recipes, objects, levels, skipped)
+    meshes = _meshes(planned, settings.fit, skipped)
+    created = _replace(scene, settings, meshes, objects, levels, skipped)
+    return created._replace(warnings=sweeps.warnings())
+
+
+def _recipes(scene: bpy.types.Scene, subjects: Iterable[Subject], settings: ColliderSettings) -> list[Recipe]:
+    """Return the options of the colliders of each subject: those that it has, if these are kept."""
+    recipe = Recipe.of(settings)
+    kept: dict[_Source | None, Recipe] = {}
+    if settings.keep_kinds:
+        for source, items in _colliders_by_source()[0].items():
+            kept[source] = stored_recipe(min(items, key=name_of), recipe)
+    if not kept:
+        return [recipe for _ in subjects]
+    objects = {full_name_of(item): item for item in scene.objects}
+    selected = set(map(full_name_of, selected_objects()))
+    recipes = []
+    for subject in subjects:
+        of_subject: list[_Source] = []
+        if not any(key[0] in selected for key in (subject.key, *subject.members)):
+            with suppress(SceneError):
+                source = _source(subject, objects)
+                of_subject = [source, _Source(source.name, None)]  # or of an object that was deleted
+        recipes.append(next((kept[each] for each in of_subject if each in kept), recipe))
+    return recipes
+
+
+def _split(
+    pieces: Mapping[int, SubjectGeometry], recipes: Sequence[Recipe], settings: ColliderSettings
+) -> Generator[float, None, None]:
+    """Split subjects ahead of `convex_pieces`, those with the same parts together; yields the share done."""
+    together: dict[FitSettings, list[SubjectGeometry]] = defaultdict(list)
+    for index, piece in pieces.items():
+        together[recipes[index].fit(settings.fit)].append(in_bone_space(piece))
+    for number, (fit, group) in enumerate(together.items()):
+        for share in split_pieces(group, fit):
+            yield (number + share) / len(together)
+
+
+def _replace(
+    scene: bpy.types.Scene,
+    settings: ColliderSettings,
+    meshes: dict[_Source, list[tuple[Recipe, ColliderMesh]]],
+    objects: dict[str, bpy.types.Object],
+    levels: Mapping[str, str],
+    skipped: list[Skipped],
+) -> CreatedColliders:
+    """Create colliders in place of those that their sources have, unless these were edited manually."""
     existing, other_names = _colliders_by_source()
     _reattach(existing, meshes, objects)
-    outdated = [item for source in _outdated(existing, meshes, levels) for item in existing.pop(source)]
+    old = _outdated(existing, meshes, levels)
+    edited: dict[_Source, int] = {}
+    for source in () if settings.replace_edited else (*meshes, *old):
+        # Colliders of one object enclose it together, so all of them are kept if one is.
+        if count := sum(map(is_edited, existing.get(source, ()))):
+            edited[source] = count
+    meshes = {source: shapes for source, shapes in meshes.items() if source not in edited}
+    outdated = [item for source in old if source not in edited for item in existing.pop(source)]
     requests, replaced = _requests(
         scene, meshes, existing, ColliderNames(settings.pattern, other_names), objects, skipped
     )
@@ -134,7 +192,7 @@ def colliders_in_parts(
         remove_objects({*replaced, *outdated} - {entry.before for entry in requests})
         create_or_update(requests, home)
         _remove_empty(scene)
-    if meshes:
+    if meshes or edited:
         # Hidden objects and existing colliders are not reported: the user expects them to be skipped.
         skipped = [entry for entry in skipped if entry.reason not in (HIDDEN, IS_COLLIDER)]
     return CreatedColliders(
@@ -143,7 +201,7 @@ def colliders_in_parts(
         len({(entry.mark, bool(entry.bone) or entry.parent) for entry in requests}),
         len(replaced) + len(outdated),
         skipped,
-        sweeps.warnings(),
+        edited=sum(edited.values()),
     )
 
 
@@ -166,7 +224,7 @@ def _outdated(
 
 def _requests(
     scene: bpy.types.Scene,
-    meshes: Mapping[_Source, list[tuple[ColliderKind, ColliderMesh]]],
+    meshes: Mapping[_Source, list[tuple[Recipe, ColliderMesh]]],
     existing: Mapping[_Source, list[bpy.types.Object]],
     names: ColliderNames,
     objects: Mapping[str, bpy.types.Object],
@@ -191,7 +249,7 @@ def _requests(
         before = existing.get(source, [])
         try:
             name = f"{source.name}_{source.bone}" if source.bone else source.name
-            assigned = names.assign(name, [kind for kind, _ in shapes])
+            assigned = names.assign(name, [recipe.kind for recipe, _ in shapes])
         except CollisionBoundsError as error:
             names.reserve(map(name_of, before))
             skipped.append(Skipped(source.name, error.message))
@@ -202,8 +260,8 @@ def _requests(
         linked = set().union(*(elsewhere.get(item, ()) for item in before))
         parent = None if source.owner is None else objects[source.owner]
         requests += [
-            ColliderRequest(name, mesh, source.name, parent, matched.get(name), linked, source.bone)
-            for name, (_, mesh) in zip(assigned, shapes, strict=True)
+            ColliderRequest(name, mesh, recipe, source.name, parent, matched.get(name), linked, source.bone)
+            for name, (recipe, mesh) in zip(assigned, shapes, strict=True)
         ]
     return requests, replaced
 
@@ -291,18 +349,16 @@ def create_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection:
     return home
 
 
-def _meshes(
-    settings: ColliderSettings,
-    subjects: Iterable[Subject],
+def _planned(
+    subjects: Sequence[Subject],
     pieces: Mapping[int, SubjectGeometry],
     sweeps: BoneSweeps,
+    recipes: Sequence[Recipe],
     objects: Mapping[str, bpy.types.Object],
     levels: Mapping[str, str],
     skipped: list[Skipped],
-) -> dict[_Source, list[tuple[ColliderKind, ColliderMesh]]]:
-    """Meshes of colliders by their sources, loose parts in their order; others are added to `skipped`."""
-    planned: list[tuple[str, _Source, ColliderKind]] = []
-    parts: list[Sequence[SubjectGeometry]] = []
+) -> Iterator[tuple[str, _Source, Recipe, SubjectGeometry]]:
+    """Name, source, options and vertices of each collider, loose parts in order; others to `skipped`."""
 
     def place(entry: tuple[int, Subject]) -> tuple[str, str, int]:
         # Loose parts by number, so that the tenth comes after the second.
@@ -322,18 +378,32 @@ def _meshes(
             piece = pieces[index]
             if source.bone and not sweeps.holds(subject):
                 piece = in_bone_space(piece)
-            parts.append(convex_pieces(piece, settings.fit))
-            planned.append((subject.name, source, subject.override or settings.kind))
+            recipe = recipes[index]
+            yield subject.name, source, recipe._replace(kind=subject.override or recipe.kind), piece
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, describe_error(error)))
-    meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
-    kinds = [kind for _, _, kind in planned]
-    fitted = fit_colliders(list(zip(kinds, parts, strict=True)), settings.max_vertices)
-    for (name, source, kind), made in zip(planned, fitted, strict=True):
+
+
+def _meshes(
+    planned: Iterable[tuple[str, _Source, Recipe, SubjectGeometry]],
+    fit: FitSettings,
+    skipped: list[Skipped],
+) -> dict[_Source, list[tuple[Recipe, ColliderMesh]]]:
+    """Meshes of colliders with their options, by their sources; others are added to `skipped`."""
+    fits: list[tuple[Recipe, Sequence[SubjectGeometry]]] = []
+    owners: list[tuple[str, _Source]] = []
+    for name, source, recipe, piece in planned:
+        try:
+            fits.append((recipe, convex_pieces(piece, recipe.fit(fit))))
+            owners.append((name, source))
+        except CollisionBoundsError as error:
+            skipped.append(Skipped(name, describe_error(error)))
+    meshes: dict[_Source, list[tuple[Recipe, ColliderMesh]]] = defaultdict(list)
+    for (name, source), (recipe, _), made in zip(owners, fits, fit_colliders(fits), strict=True):
         if isinstance(made, CollisionBoundsError):
             skipped.append(Skipped(name, describe_error(made)))
         else:
-            meshes[source] += [(kind, mesh) for mesh in made]
+            meshes[source] += [(recipe, mesh) for mesh in made]
     return meshes
 
 
@@ -472,7 +542,7 @@ def _create(
             geometry = Geometry(points, np.array(evaluated.matrix_world, dtype=np.float64))
             mesh = run_hull_steps(collider_steps(geometry, settings.kind, fit, settings.max_vertices))
             (name,) = names.assign(name_of(item), [settings.kind])
-            requests.append(ColliderRequest(name, mesh, name_of(item), item))
+            requests.append(ColliderRequest(name, mesh, Recipe.of(settings), name_of(item), item))
         except CollisionBoundsError as error:
             skipped.append(Skipped(name_of(item), describe_error(error)))
     if not requests:

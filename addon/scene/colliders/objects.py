@@ -42,6 +42,7 @@ from ..errors import SceneError
 from ..fitting.fit import inflated_points, padding_error
 from ..settings import ColliderKind, FitSettings
 from ..subjects.reader import SubjectGeometry
+from .records import Recipe, store_record
 
 _UNIFORM = 1e-6
 """Largest relative difference of the axes' scales for which a scale counts as uniform."""
@@ -145,19 +146,19 @@ def _thick_radius(radius: float, unit: float, fit: FitSettings, axis: float = 0.
 
 
 def fit_colliders(
-    subjects: Sequence[tuple[ColliderKind, Sequence[SubjectGeometry]]], max_vertices: int
+    subjects: Sequence[tuple[Recipe, Sequence[SubjectGeometry]]],
 ) -> Iterator[list[ColliderMesh] | CollisionBoundsError]:
-    """Fit colliders of a kind to the parts of each of many subjects, as `collider_steps` does.
+    """Fit colliders to the parts of each of many subjects, with the kind and most vertices of a recipe.
 
     Hulls, which are slow, are built at the same time, and once for all with the same vertices. Yields the
     meshes of the parts of each subject, or the first error of one.
     """
-    keys = [[_shape_key(part, kind) for part in parts] for kind, parts in subjects]
+    keys = [[_shape_key(part, recipe) for part in parts] for recipe, parts in subjects]
     jobs: dict[object, Generator[HullRequest, Ints | None, ColliderMesh]] = {}
-    for (kind, parts), of_parts in zip(subjects, keys, strict=True):
+    for (recipe, parts), of_parts in zip(subjects, keys, strict=True):
         for key, part in zip(of_parts, parts, strict=True):
             if key not in jobs:
-                jobs[key] = collider_steps(part.geometry, kind, part.fit, max_vertices)
+                jobs[key] = collider_steps(part.geometry, recipe.kind, part.fit, recipe.max_vertices)
     made = dict(zip(jobs, run_together(list(jobs.values())), strict=True))
     for of_parts in keys:
         results = [made[key] for key in of_parts]
@@ -166,19 +167,19 @@ def fit_colliders(
         yield next(errors, None) or meshes
 
 
-def _shape_key(piece: SubjectGeometry, kind: ColliderKind) -> object:
+def _shape_key(piece: SubjectGeometry, recipe: Recipe) -> object:
     """Return a value that is equal for subjects whose colliders have the same mesh."""
     geometry, fit = piece.geometry, piece.fit
-    if kind != "hull" or fit.padding:
+    if recipe.kind != "hull" or fit.padding:
         return id(piece)
     linear = geometry.matrix[:3, :3]
     products = linear.T @ linear
     lengths = np.diag(products) ** 0.5
     if (np.abs(products - np.diag(lengths**2)) > _ROUNDED * np.outer(lengths, lengths)).any():
         # The collider of a sheared object has axes of its own.
-        return geometry.points.tobytes(), linear.tobytes()
+        return geometry.points.tobytes(), linear.tobytes(), recipe.max_vertices
     # The minimum thickness depends on the scale, which is compared to three digits.
-    return geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths)
+    return geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths), recipe.max_vertices
 
 
 class ColliderRequest(NamedTuple):
@@ -192,6 +193,7 @@ class ColliderRequest(NamedTuple):
 
     name: str
     shape: ColliderMesh
+    recipe: Recipe
     mark: str
     parent: bpy.types.Object | None
     before: bpy.types.Object | None = None
@@ -396,6 +398,7 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
         # Set only what differs, because Blender loops over the whole file when some of these are set.
         if getattr(item, key) != value:
             setattr(item, key, value)
+    store_record(item, entry.recipe)
 
 
 _Placement: TypeAlias = tuple[bpy.types.Object | None, Matrix, Matrix, bool]

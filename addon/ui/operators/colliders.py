@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from bpy.props import IntProperty, StringProperty
+from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator
 
 from ...formats.wording import valid_text
@@ -26,6 +26,8 @@ from .rows import select_only
 
 _VERTEX_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")
 """Options of colliders around chosen vertices."""
+_RECIPE_OPTIONS = ("kind", "parts", "parts_tolerance", "max_vertices")
+"""Options that objects keep from their colliders, unless one of them is passed to the operator."""
 
 
 def _collider_settings(operator: Command, context: Context) -> ColliderSettings:
@@ -48,6 +50,20 @@ class COLLISION_BOUNDS_OT_create_colliders(DrawsOptions, ModalJob, Operator):
 
     bl_label = "Create Colliders"
     needs = (need.idle, need.object_mode)
+    drawn = ("replace_edited", "keep_kinds")
+
+    replace_edited: BoolProperty(
+        name="Replace Edited",
+        description="Also replace colliders whose mesh or transform was edited manually",
+        options={"SKIP_SAVE"},
+    )
+    keep_kinds: BoolProperty(
+        name="Keep Kinds",
+        description="Objects that are not selected keep the kind, parts and number of vertices of their "
+        "colliders. Only selected and new ones get those of the panel",
+        default=True,
+        options={"SKIP_SAVE"},
+    )
 
     has_partial_result = False
     busy = n_("Blender is creating colliders: stop it, or wait until it is done")
@@ -56,10 +72,16 @@ class COLLISION_BOUNDS_OT_create_colliders(DrawsOptions, ModalJob, Operator):
         return self.option(settings_of(context).colliders, "parts") > 1 or reads_all_frames(context)
 
     def _create_job(self, context: Context) -> Job:
-        return make.colliders_in_parts(context.scene, _collider_settings(self, context))
+        is_set = self.properties.is_property_set
+        if not is_set("keep_kinds"):
+            # Options that a script passes are for all objects.
+            self.keep_kinds = not any(map(is_set, _RECIPE_OPTIONS))
+        settings = _collider_settings(self, context)
+        keeps = {"keep_kinds": self.keep_kinds, "replace_edited": self.replace_edited}
+        return make.colliders_in_parts(context.scene, replace(settings, **keeps))
 
     def _apply_result(self, context: Context, result: make.CreatedColliders, is_stale: bool = False) -> None:
-        check_not_empty(result.sources, result.skipped, self.selection)
+        check_not_empty(result.sources + result.edited, result.skipped, self.selection)
         _show_created(self, context, result)
 
 
@@ -101,6 +123,8 @@ def _show_created(operator: Operator, context: Context, created: make.CreatedCol
     parts = [rpt_count(created.sources, one, many, colliders=colliders)]
     if created.replaced:
         parts.append(rpt_("{count} replaced", count=created.replaced))
+    if created.edited:
+        parts.append(rpt_("{count} edited manually: kept", count=created.edited))
     summary = joined([*parts, *skipped_texts(created.skipped)])
     text = sentences([summary, *input_warning_texts(created)])
     operator.report({"WARNING" if created.skipped or created.warnings else "INFO"}, text)

@@ -163,7 +163,7 @@ def test_meshes_that_users_assigned_to_colliders_keep_their_names(add_mesh):
     bpy.data.objects["UBX_A_00"].data = user_mesh
     a, b = bpy.data.objects["A"], bpy.data.objects["B"]
     a.name, b.name, a.name = "Between", "A", "B"
-    create_colliders()
+    create_colliders(replace_edited=True)
     assert user_mesh.name == "Mine"
     assert {item.parent.name: (item.name, item.data.name) for item in colliders()} == {
         name: (f"UBX_{name}_00",) * 2 for name in "AB"

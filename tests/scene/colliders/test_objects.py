@@ -98,7 +98,7 @@ def test_number_of_loops_over_all_objects_is_constant(add_mesh, monkeypatch, cou
     assert sorted(loops) == ["_children_of", "_children_of", "_collections_of"]
 
 
-def test_changes_to_transform_of_collider_are_reset(add_mesh):
+def test_changes_to_transform_of_collider_are_reset_if_edited_ones_are_replaced(add_mesh):
     crate = add_mesh("Crate", location=(1, 2, 3))
     for kind in ("box", "hull"):
         create_colliders(kind=kind)
@@ -109,7 +109,7 @@ def test_changes_to_transform_of_collider_are_reset(add_mesh):
         collider.rotation_mode, collider.scale = "AXIS_ANGLE", (2, 2, 2)
         collider.delta_rotation_euler = (1, 1, 1)
         collider.parent_type, collider.display_type, collider.hide_render = "VERTEX", "SOLID", False
-        create_colliders(kind=kind)
+        create_colliders(kind=kind, replace_edited=True)
         assert np.array_equal(world_matrix(collider), world_matrix(crate))
         assert not collider.modifiers and collider.display_type == "WIRE" and collider.hide_render
         bpy.context.scene.frame_set(11)

@@ -33,7 +33,7 @@ def test_child_of_collider_stays_in_place(add_mesh):
         np.testing.assert_allclose(world_matrix(lamp), pose, atol=1e-5)
     colliders()[0].location, colliders()[0].delta_scale = (0, 0, 9), (2, 2, 2)
     pose = world_matrix(lamp)
-    create_colliders(selection=Selection(patterns=("Crate",)))
+    create_colliders(selection=Selection(patterns=("Crate",)), replace_edited=True)
     np.testing.assert_allclose(world_matrix(colliders()[0]), world_matrix(crate), atol=1e-6)
     np.testing.assert_allclose(world_matrix(lamp), pose, atol=1e-5)
     crate.location = (0, 0, 0)

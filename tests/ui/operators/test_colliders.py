@@ -82,6 +82,34 @@ def test_parts_of_boxes_and_their_tolerance_are_options(crate, settings):
     assert (settings.colliders.parts, settings.colliders.parts_tolerance) == (4, 9.0)
 
 
+@pytest.mark.smoke
+def test_nothing_selected_keeps_the_kinds_and_what_was_edited_manually(crate, settings, add_mesh):
+    make = bpy.ops.collision_bounds.create_colliders
+    add_mesh("Keg")
+    assert make() == {"FINISHED"}, "the keg is selected alone"
+    assert names() == {"Crate", "Keg", "UBX_Keg_00"}
+    bpy.ops.object.select_all(action="DESELECT")
+    settings.colliders.kind = "hull"
+    make()
+    assert names() == {"Crate", "Keg", "UBX_Keg_00", "UCX_Crate_00"}, "the crate had no collider"
+    bpy.data.objects["UCX_Crate_00"].data.vertices[0].co.x = -3
+    settings.colliders.kind = "sphere"
+    make()
+    assert names() == {"Crate", "Keg", "UBX_Keg_00", "UCX_Crate_00"}
+    assert bpy.data.objects["UCX_Crate_00"].data.vertices[0].co.x == -3
+    make(keep_kinds=False)
+    assert names() == {"Crate", "Keg", "USP_Keg_00", "UCX_Crate_00"}
+    make(kind="capsule", replace_edited=True)
+    assert names() == {"Crate", "Keg", "UCP_Keg_00", "UCP_Crate_00"}, "a kind that is passed is for all"
+
+
+def test_run_that_keeps_all_is_no_error(crate):
+    bpy.ops.collision_bounds.create_colliders()
+    bpy.data.objects["UBX_Crate_00"].location.x = 3
+    assert bpy.ops.collision_bounds.create_colliders() == {"FINISHED"}
+    assert bpy.data.objects["UBX_Crate_00"].location.x == 3
+
+
 def test_selection_and_active_object_are_unchanged(crate):
     bpy.ops.collision_bounds.create_colliders()
     assert bpy.context.selected_objects == [crate] and bpy.context.object == crate

@@ -1,0 +1,139 @@
+"""Record on each collider: the options that it was created with, and its shape at that time.
+
+A later run can use the same options again, and can keep a collider that a user has edited.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import replace
+from typing import Any, NamedTuple, get_args
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blender.instances import name_of
+from ..blender.object_settings import VERTEX_COLLIDER_PROPERTY, is_marked_collider
+from ..collider_names import recognize_name
+from ..settings import ColliderKind, ColliderSettings, FitSettings
+
+RECORD_PROPERTY = "collision_bounds_record"
+"""Custom property of a collider with its `Recipe`, a digest of its mesh, and its matrix below its parent."""
+_MOVED = 1e-5
+"""Largest difference of matrices, relative to their largest entry, that rounding can cause."""
+
+
+class Recipe(NamedTuple):
+    """Options that the colliders of one object were created with."""
+
+    kind: ColliderKind
+    parts: int = 1
+    parts_tolerance: float = 0.0
+    max_vertices: int = 255
+
+    @classmethod
+    def of(cls, settings: ColliderSettings) -> Recipe:
+        fit = settings.fit
+        return cls(settings.kind, fit.parts, fit.parts_tolerance, settings.max_vertices)
+
+    def fit(self, fit: FitSettings) -> FitSettings:
+        """Fit settings with the parts of this recipe."""
+        return replace(fit, parts=self.parts, parts_tolerance=self.parts_tolerance)
+
+
+def store_record(item: bpy.types.Object, recipe: Recipe) -> None:
+    """Store how a collider was created, and the mesh and transform that it has now."""
+    properties: Any = item
+    properties[RECORD_PROPERTY] = {
+        **recipe._asdict(),
+        "mesh": _mesh_digest(item),
+        "matrix": _basis(item).reshape(-1).tolist(),
+    }
+
+
+def stored_recipe(item: bpy.types.Object, default: Recipe) -> Recipe:
+    """Return the options that a collider was created with.
+
+    Without a record, as in files of earlier versions, they are `default` with the kind in the name.
+    """
+    try:
+        record = _record(item)
+        found = Recipe(
+            record["kind"],
+            int(record["parts"]),
+            float(record["parts_tolerance"]),
+            int(record["max_vertices"]),
+        )
+        if found.kind in get_args(ColliderKind) and found.parts > 0:
+            return found
+    except (KeyError, TypeError, ValueError):  # without a record, or with one that was edited
+        pass
+    name = recognize_name(name_of(item))
+    if name is None or name.engine == "godot" or name.kind == "triangles":
+        return default
+    return default._replace(kind=name.kind)
+
+
+def is_edited(item: bpy.types.Object) -> bool:
+    """Return whether the mesh or the transform of a collider was edited since it was created.
+
+    Modifiers, constraints, shape keys and animation count, too. False without a record, as in files of
+    earlier versions.
+    """
+    try:
+        record = _record(item)
+        digest, matrix = str(record["mesh"]), np.array(record["matrix"], dtype=np.float64).reshape(4, 4)
+    except (KeyError, TypeError, ValueError):
+        return False
+    if item.modifiers or item.constraints or item.animation_data is not None or item.type != "MESH":
+        return True
+    basis = _basis(item)
+    if np.abs(basis - matrix).max() > _MOVED * max(float(np.abs(matrix).max()), 1.0):
+        return True
+    return _mesh_digest(item) != digest
+
+
+def _record(item: bpy.types.Object) -> Any:
+    properties: Any = item
+    return properties[RECORD_PROPERTY]
+
+
+def _basis(item: bpy.types.Object) -> NDArray[np.float64]:
+    """Matrix (4, 4) of the collider below its parent."""
+    return np.array(item.matrix_parent_inverse @ item.matrix_basis, dtype=np.float64)
+
+
+def _mesh_digest(item: bpy.types.Object) -> str:
+    """Digest of vertices and faces, and of whether there are shape keys."""
+    mesh: Any = item.data
+    positions = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    mesh.vertices.foreach_get("co", positions)
+    corners = np.empty(len(mesh.loops), dtype=np.int32)
+    mesh.loops.foreach_get("vertex_index", corners)
+    starts = np.empty(len(mesh.polygons), dtype=np.int32)
+    mesh.polygons.foreach_get("loop_start", starts)
+    found = hashlib.sha256()
+    for values in (positions, corners, starts):
+        found.update(values.tobytes())
+    found.update(b"shape keys" if mesh.shape_keys is not None else b"")
+    return found.hexdigest()[:16]
+
+
+class ColliderCounts(NamedTuple):
+    """Numbers of colliders of a scene that were created here: of each kind, and of those that were edited."""
+
+    kinds: Counter[ColliderKind]
+    edited: int = 0
+
+
+def count_colliders(scene: bpy.types.Scene) -> ColliderCounts:
+    """Count the colliders of a scene. Those around vertices that users chose are never replaced."""
+    kinds: Counter[ColliderKind] = Counter()
+    edited = 0
+    for item in filter(is_marked_collider, scene.objects):
+        properties: Any = item
+        kinds[stored_recipe(item, Recipe("hull")).kind] += 1
+        edited += VERTEX_COLLIDER_PROPERTY not in properties and is_edited(item)
+    return ColliderCounts(kinds, edited)
