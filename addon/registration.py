@@ -28,6 +28,7 @@ from .ui.overlay.state import redraw
 from .ui.panels import export, menus, sidebar
 from .ui.properties import options, preferences
 from .ui.properties import scene as scene_properties
+from .ui.row_order import regroup
 
 # Property groups come before the groups that contain them; panels are in the order of the tab.
 _MODULES = (
@@ -62,6 +63,7 @@ def _subscriptions() -> tuple[tuple[Any, Callable[..., None]], ...]:
         (options.display_changed, lambda _owner, context: overlay.refresh(context)),
         (options.style_changed, lambda _owner, _context: redraw()),
         (options.active_contact_changed, rows.go_to_active_row),
+        (options.grouping_changed, lambda owner, _context: regroup(owner.id_data)),
         (options.tab_renamed, sidebar.rename),
         (handlers.frame_change_post, overlay.after_frame),
         (handlers.depsgraph_update_post, overlay.after_update),

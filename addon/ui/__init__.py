@@ -11,6 +11,7 @@ Files that belong to no room:
 
 - `job_state.py`: state of the running job: progress, time left, requests to stop.
 - `row_order.py`: fills, sorts and filters the rows of the contact list.
+- `row_groups.py`: groups of these rows, by collection, parent or object.
 - `result_texts.py`: what a result lacks or assumes, as notes of a panel, and texts of reports.
 - `kept_checks.py`: measurements behind the Measurements panel, and the last check of colliders.
 - `gizmos.py`: handles of custom shapes.

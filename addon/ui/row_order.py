@@ -1,4 +1,4 @@
-"""Order of the contact list: fill its rows, sort and filter them. `panels.contact_list` writes their texts.
+"""Order of the contact list: fill, sort, filter and group its rows. `panels.contact_list` writes their texts.
 
 Rows stay in the order of the result, so that sorting the list does not change the active row.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import isnan
 from types import SimpleNamespace
@@ -22,7 +23,8 @@ from ..scene.blender.mesh_data import copied
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from .properties.contact_list import ContactRow
-from .properties.scene import SceneSettings
+from .properties.scene import SceneSettings, settings_on
+from .row_groups import group_rows, open_groups
 from .texts import shared_prefixes
 
 _MANY_ROWS, _SHARE = 9, 0.25
@@ -36,6 +38,7 @@ def fill_rows(settings: SceneSettings, result: Result) -> None:
     Contacts come first, by time, those at the start after the others; near misses follow, by gap. No row
     becomes active, so the playhead stays.
     """
+    are_open = open_groups(settings)
     settings.rows.clear()
     settings.active_row = -1
     names = [subject.name for subject in result.subjects]
@@ -54,6 +57,24 @@ def fill_rows(settings: SceneSettings, result: Result) -> None:
         row = settings.rows.add()
         row.index, row.a, row.b, row.is_near_miss = index, names[near.a], names[near.b], True
         row.frame, row.value, row.is_grazing = near.frame, near.gap, index in result.grazing
+    group_rows(settings, _owners(result), are_open)
+
+
+def regroup(scene: bpy.types.Scene) -> None:
+    """Group the rows of a scene again, after a change of what they are grouped by."""
+    settings = settings_on(scene)
+    if has_rows(settings):
+        group_rows(settings, columns_of(settings.result_id).owners, open_groups(settings))
+
+
+def _owners(result: Result) -> list[tuple[str, str]]:
+    """Return the full names of both objects of each row, without headings."""
+    pairs = result.report.contacts.pairs.take(_contact_order(result.report)), result.report.clearances.pairs
+    return [
+        (result.subjects[a].key[0], result.subjects[b].key[0])
+        for part in pairs
+        for a, b in zip(part.a.tolist(), part.b.tolist(), strict=True)
+    ]
 
 
 def _contact_order(report: ContactReport) -> Ints:
@@ -63,7 +84,7 @@ def _contact_order(report: ContactReport) -> Ints:
 
 @lru_cache(maxsize=1)
 def columns_of(result_id: str) -> SimpleNamespace:
-    """Return sort keys and names of the rows (n,) of a result, as arrays.
+    """Return sort keys and names of the rows (n,) of a result, as arrays, without headings.
 
     Reading the properties of 10,000 rows one by one takes longer than drawing the list.
     """
@@ -73,7 +94,7 @@ def columns_of(result_id: str) -> SimpleNamespace:
     near, subjects = result.report.clearances.pairs, list(result.subjects)
     sides = zip([*contacts.a, *near.a], [*contacts.b, *near.b], strict=True)
     pairs = [(subjects[a], subjects[b]) for a, b in sides]
-    touching = zip(contacts.a.tolist(), contacts.b.tolist(), strict=True)
+    owners = _owners(result)
     names = [f"{a.name}\n{b.name}".casefold() for a, b in pairs]
     frame = np.concatenate([contacts.frame, near.frame])
     gap = np.concatenate([-np.nan_to_num(contacts.depth), near.gap])
@@ -87,8 +108,7 @@ def columns_of(result_id: str) -> SimpleNamespace:
         is_new = np.array([tuple(sorted((a.id, b.id))) in new_pairs for a, b in pairs], dtype=bool) & ~is_near
     return SimpleNamespace(
         names=names,
-        # Full names of the objects in the scene.
-        owners=[(a.key[0], b.key[0]) for a, b in pairs],
+        owners=owners,
         by_name=np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64),
         by_frame=np.lexsort((frame, at_start, is_near)),
         by_value=np.lexsort((gap, is_near)),
@@ -97,7 +117,9 @@ def columns_of(result_id: str) -> SimpleNamespace:
         tunnelling=tunnelling,
         prefixes=shared_prefixes({side.name for pair in pairs for side in pair}),
         is_new=is_new,
-        meant=_meant_to_touch(result, [(subjects[a].key[0], subjects[b].key[0]) for a, b in touching]),
+        frame=frame,
+        gap=gap,
+        meant=_meant_to_touch(result, owners[: len(contacts.a)]),
     )
 
 
@@ -146,18 +168,69 @@ def counts_of_rows(settings: SceneSettings) -> dict[str, int]:
     }
 
 
-def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
-    """Return the row indices (n,) in list order, and whether each row (n,), by index, passes the filters."""
+@dataclass(frozen=True)
+class Group:
+    """Contents of the heading of a group, about the rows that pass the filters.
+
+    count, objects : Number of these rows, and of their objects.
+    frame, gap : Earliest time, and least gap, negative for a depth.
+    """
+
+    count: int
+    objects: int
+    frame: float
+    gap: float
+
+
+class Listed(NamedTuple):
+    """Rows that the list shows.
+
+    order : (n,) int64. Indices of all rows but headings, in the order of the list.
+    passes : (n,) bool. Whether each row passes the filters; rows of closed groups may.
+    with_headings : (m,) int64. Indices of all rows, headings above the rows of their groups.
+    is_visible : (m,) bool. Whether each row, by index, is in the list.
+    """
+
+    order: Ints
+    passes: Bools
+    with_headings: Ints
+    is_visible: Bools
+
+
+def listed_rows(settings: SceneSettings) -> Listed:
+    """Sort, filter and group the rows."""
     columns, contact_list = columns_of(settings.result_id), settings.contact_list
     orders = {"NAME": columns.by_name, "FRAME": columns.by_frame, "VALUE": columns.by_value}
     order = orders[contact_list.sort_by]
+    order, passes = order[::-1] if contact_list.reverse else order, _passing(settings)
+    count, total = len(order), len(settings.rows)
+    heading = copied(settings.rows, "heading", np.int32)[:count].astype(np.int64)
+    if total == count:
+        return Listed(order, passes, order, passes)
+    # A group is where its first row is that passes.
+    position = np.empty(count, dtype=np.int64)
+    position[order] = np.arange(count)
+    place = np.full(total, total)
+    np.minimum.at(place, heading[passes], position[passes])
+    is_open = copied(settings.rows, "is_open", np.bool_)
+    is_open |= bool(contact_list.search)
+    with_headings = np.lexsort(
+        (np.append(position, np.full(total - count, -1)), np.append(place[heading], place[count:]))
+    )
+    is_visible = np.append(passes & is_open[heading], place[count:] < total)
+    return Listed(with_headings[with_headings < count], passes, with_headings, is_visible)
+
+
+def _passing(settings: SceneSettings) -> Bools:
+    """Return whether each row (n,), headings apart, passes the filters."""
+    columns, contact_list = columns_of(settings.result_id), settings.contact_list
     shown = np.where(columns.is_near, contact_list.show_near_misses, contact_list.show_contacts)
     # A landing without a gap is what users search for, on whichever side of 0 its rounding is.
     shown |= columns.is_grazing & contact_list.show_contacts
     if contact_list.tunnelling_only:
         shown &= columns.tunnelling | columns.is_near
     if not contact_list.show_hidden:
-        shown &= ~copied(settings.rows, "hidden", np.bool_)
+        shown &= ~copied(settings.rows, "hidden", np.bool_)[: len(shown)]
     if contact_list.new_only and columns.is_new is not None:
         shown &= columns.is_new
     if text := contact_list.search.casefold():
@@ -165,7 +238,21 @@ def sorted_and_filtered(settings: SceneSettings) -> tuple[Ints, Bools]:
     if contact_list.selected_only:
         selected = {full_name_of(item) for item in bpy.context.view_layer.objects.selected}
         shown &= np.array([not selected.isdisjoint(pair) for pair in columns.owners], dtype=bool)
-    return (order[::-1] if contact_list.reverse else order), shown
+    return shown
+
+
+def grouped_rows(settings: SceneSettings, heading: int) -> Ints:
+    """Return the indices of the rows that pass the filters in the group of a heading, by its index."""
+    passes = _passing(settings)
+    return np.flatnonzero(passes & (copied(settings.rows, "heading", np.int32)[: len(passes)] == heading))
+
+
+def summary_of_group(settings: SceneSettings, heading: int) -> Group:
+    """Return the contents of the heading of a group, by its index."""
+    columns, rows = columns_of(settings.result_id), grouped_rows(settings, heading)
+    names = {name for row in rows.tolist() for name in columns.owners[row]}
+    frame, gap = columns.frame[rows], columns.gap[rows]
+    return Group(len(rows), len(names), float(frame.min(initial=np.inf)), float(gap.min(initial=np.inf)))
 
 
 def has_rows(settings: SceneSettings) -> bool:
@@ -174,6 +261,18 @@ def has_rows(settings: SceneSettings) -> bool:
 
 
 def active_row(settings: SceneSettings) -> ContactRow | None:
+    """Return the active row if it is one of a pair."""
+    row = _active(settings)
+    return None if row is None or row.is_heading else row
+
+
+def active_heading(settings: SceneSettings) -> ContactRow | None:
+    """Return the active row if it is the heading of a group."""
+    row = _active(settings)
+    return row if row is not None and row.is_heading else None
+
+
+def _active(settings: SceneSettings) -> ContactRow | None:
     is_valid = has_rows(settings) and 0 <= settings.active_row < len(settings.rows)
     return settings.rows[settings.active_row] if is_valid else None
 

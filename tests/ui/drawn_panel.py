@@ -48,6 +48,9 @@ class Layout:
         assert icon in ICONS
         self.page.options[name] = self.enabled
 
+    def prop_menu_enum(self, data, name, **more):
+        self.prop(data, name, **more)
+
     def prop_search(self, data, name, _search, _search_name, **more):
         self.prop(data, name, **more)
 

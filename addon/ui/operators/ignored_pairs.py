@@ -6,15 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.props import StringProperty
 from bpy.types import Context, Operator
 
+from ...core.numeric.arrays import Ints
 from ...formats.wording import valid_text
 from ...scene.blender.instances import full_name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, entries_of
 from ..properties.options import one_of
-from ..properties.scene import settings_of
-from ..row_order import rows_meant_to_touch
+from ..properties.scene import SceneSettings, settings_of
+from ..row_order import active_heading, grouped_rows, rows_meant_to_touch
 from ..texts import n_, rpt_, rpt_count
 from . import need
 from .command import Command, Outcome, refusal, row_of
@@ -106,15 +108,23 @@ class COLLISION_BOUNDS_OT_ignore_pairs(Command, Operator):
         "Pairs to ignore",
         ("ALWAYS", "Always in Contact", "Pairs in contact from the first frame to the last"),
         ("OBJECT", "With One Object", "Pairs with the object that touches the most others"),
+        ("GROUP", "Of a Group", "Pairs of the group that is active in the list, as far as they are shown"),
         options={"SKIP_SAVE"},
     )
+
+    def _rows(self, settings: SceneSettings) -> Ints:
+        """Return the indices of the rows of the pairs."""
+        if self.which != "GROUP":
+            meant = rows_meant_to_touch(settings)
+            return meant.always if self.which == "ALWAYS" else meant.of_object
+        is_group = active_heading(settings) is not None
+        return grouped_rows(settings, settings.active_row) if is_group else np.empty(0, dtype=np.int64)
 
     def run(self, context: Context) -> Outcome:
         """Add the pairs to the settings of one object of each, and drop them from the results."""
         settings = settings_of(context)
         before, names = settings.results, set[frozenset[str]]()
-        meant = rows_meant_to_touch(settings)
-        for index in (meant.always if self.which == "ALWAYS" else meant.of_object).tolist():
+        for index in self._rows(settings).tolist():
             (name_a, a), (name_b, b) = pair_of_row(context.view_layer, settings, settings.rows[index])
             items = [item for item in (a, b) if item is not None and item.library is None]
             if a is None or b is None or not items or frozenset((name_a, name_b)) in names:

@@ -22,7 +22,7 @@ from ..overlay.over_time import frame_at, hovered, placed_bars
 from ..overlay.state import find_overlay, redraw
 from ..overlay.unit_meshes import LINES
 from ..properties.scene import SceneSettings, settings_of
-from ..row_order import sorted_and_filtered
+from ..row_order import listed_rows
 from ..texts import rpt_
 from .command import Named
 from .rows import playhead_stays
@@ -103,10 +103,10 @@ _NAME_SECONDS = 4.0
 
 def _shown_rows(settings: SceneSettings) -> dict[int, int]:
     """Return the row of each contact that the list shows, in the order of the list."""
-    order, shown = sorted_and_filtered(settings)
+    listed = listed_rows(settings)
     indices = copied(settings.rows, "index", np.int32)
-    is_near = copied(settings.rows, "is_near_miss", np.bool_)
-    return {int(indices[row]): row for row in order[(shown & ~is_near)[order]].tolist()}
+    is_shown = listed.passes & ~copied(settings.rows, "is_near_miss", np.bool_)[: len(listed.passes)]
+    return {int(indices[row]): row for row in listed.order[is_shown[listed.order]].tolist()}
 
 
 class COLLISION_BOUNDS_OT_click_bound(Named, Operator):

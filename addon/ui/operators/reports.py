@@ -121,7 +121,7 @@ class COLLISION_BOUNDS_OT_load_report(LoadJson, Operator):
             names = first_and_count(missing, 3)
             self.report({"WARNING"}, rpt_("Not shown in this scene: {names}", names=names))
             return None
-        count = len(settings_of(context).rows)
+        count = len(result.report.contacts) + len(result.report.clearances)
         return rpt_count(count, "{file}: {count} row", "{file}: {count} rows", file=file)
 
 

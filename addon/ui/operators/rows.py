@@ -29,7 +29,7 @@ from ..overlay.state import object_by_uid, subject_identities
 from ..properties.contact_list import ContactRow, sorting
 from ..properties.options import flag, one_of
 from ..properties.scene import SceneSettings, settings_of, settings_on
-from ..row_order import active_row, entry_of_row, has_rows, sorted_and_filtered
+from ..row_order import active_row, entry_of_row, has_rows, listed_rows
 from ..texts import n_, rpt_, rpt_count
 from . import need
 from .command import Command, OfItem, Outcome, row_of
@@ -51,10 +51,12 @@ def playhead_stays() -> Iterator[None]:
 
 
 def go_to_active_row(settings: SceneSettings, context: Context) -> None:
-    """Jump to the time of the active row, sub-frame included, and select its pair."""
+    """Jump to the time of the active row, sub-frame included, and select its pair; open its group."""
     row = active_row(settings)
     if row is None:
         return
+    if row.heading >= 0:
+        settings.rows[row.heading].is_open = True
     scene: Any = settings.id_data
     if not _playhead.is_kept:
         go_to(scene, frame_of_row(settings, row))
@@ -175,8 +177,8 @@ class COLLISION_BOUNDS_OT_go_to_contact(OfItem, Operator):
     def run(self, context: Context) -> Outcome:
         """Make the next or previous row active, which jumps to it."""
         settings = settings_of(context)
-        order, shown = sorted_and_filtered(settings)
-        order = order[shown[order]]
+        listed = listed_rows(settings)
+        order = listed.order[listed.passes[listed.order]]
         if not len(order):
             text = rpt_("The list shows no rows: change its search or its filters")
             return self.cancelled(text, "WARNING")
@@ -329,7 +331,7 @@ def add_markers(scene: Scene, all_intervals: bool = False) -> int:
     existing = {(marker.name, marker.frame) for marker in scene.timeline_markers}
     pairs: dict[int, list[str]] = defaultdict(list)
     for row in settings.rows if has_rows(settings) else ():
-        if row.is_near_miss or row.hidden:
+        if row.is_near_miss or row.is_heading or row.hidden:
             continue
         starts = starts_of_row(settings, row) if all_intervals else [frame_of_row(settings, row)]
         # A contact this close below a whole frame is on it.

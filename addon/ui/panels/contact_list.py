@@ -24,7 +24,15 @@ from ..operators.rows import (
 from ..overlay.over_time import active_curve, graph_icons, request_missing
 from ..properties.contact_list import ContactRow
 from ..properties.scene import SceneSettings, settings_of
-from ..row_order import active_row, columns_of, counts_of_rows, entry_of_row, sorted_and_filtered
+from ..row_order import (
+    active_heading,
+    active_row,
+    columns_of,
+    counts_of_rows,
+    entry_of_row,
+    listed_rows,
+    summary_of_group,
+)
 from ..texts import frame_text, iface_, iface_count, length_text, meaning_, n_, playhead_text, shortened_pair
 from .sidebar import folded, measure_texts, sidebar_width
 
@@ -55,15 +63,14 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         _icon: int,
         _active_data: SceneSettings,
         _active_property: str,
+        index: int,
     ) -> None:
-        """Draw both names, frame, and depth or gap; the icon shows which."""
+        """Draw both names, frame, and depth or gap; or the heading of a group, with the worst of its rows."""
         line = layout.row(align=True)
+        if item.is_heading:
+            _draw_heading(line, context, data, item, index)
+            return
         line.active = not item.hidden
-        room, has_room = _room_of_names(context)
-        prefixes = columns_of(data.result_id).prefixes
-        a, b, first = shortened_pair(item.a, item.b, prefixes, measure_texts(context), room)
-        before = _ICON + _NAME_MARGIN
-        names = line.split(factor=(before + first) / (before + room + _NAME_MARGIN), align=True)
         icon: Any = "PINNED" if item.at_start else "RADIOBUT_ON"
         if item.is_near_miss:
             icon = "DRIVER_DISTANCE"
@@ -71,33 +78,77 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
             icon = "GHOST_ENABLED"
         elif item.accepted:
             icon = "CHECKMARK"
-        names.row(align=True).label(text=a, translate=False, icon=icon)
-        names.row(align=True).label(text=b, translate=False)
-        # At most six characters, up to a million, as far as the frame is certain.
-        decimals = 2 if abs(item.frame) < 100 else 1 if abs(item.frame) < 1000 else 0
-        frame = frame_text(item.frame, item.uncertainty, decimals).split(" ")[0]
-        numbers = [iface_("start") if item.at_start else frame, _value_text(abs(item.value))]
-        if not has_room:
-            # It is the one that the list is sorted by.
-            numbers = numbers[1:] if data.contact_list.sort_by == "VALUE" else numbers[:1]
-        for text in numbers:
-            cell = line.row(align=True)
-            cell.ui_units_x = _HEADING_UNITS if has_room else _NUMBER_UNITS
-            cell.label(text=text, translate=False)
+        _draw_names(line, context, data, (item.a, item.b), icon)
+        frame = iface_("start") if item.at_start else _short_frame(item.frame, item.uncertainty)
+        _draw_numbers(line, context, data, (frame, _value_text(abs(item.value))))
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
         contact_list, line = settings_of(context).contact_list, layout.row(align=True)
         line.prop(contact_list, "search", text="", icon="VIEWZOOM")
         line.prop(contact_list, "selected_only", text="", icon="RESTRICT_SELECT_OFF")
+        line.prop(contact_list, "group_by", text="")
 
     def filter_items(
         self, _context: Context, data: SceneSettings, _property_name: str
     ) -> tuple[list[int], list[int]]:
         """Return the filter flag and the position of each row; the active index refers to unsorted rows."""
-        order, shown = sorted_and_filtered(data)
-        positions = np.empty(len(order), dtype=np.int64)
-        positions[order] = np.arange(len(order))
-        return np.where(shown, self.bitflag_filter_item, 0).tolist(), positions.tolist()
+        listed = listed_rows(data)
+        positions = np.empty(len(listed.with_headings), dtype=np.int64)
+        positions[listed.with_headings] = np.arange(len(positions))
+        return np.where(listed.is_visible, self.bitflag_filter_item, 0).tolist(), positions.tolist()
+
+
+def _draw_heading(
+    line: UILayout, context: Context, settings: SceneSettings, heading: ContactRow, index: int
+) -> None:
+    """Draw the heading of a group: a triangle that opens it, its number of rows, and the worst of these."""
+    group = summary_of_group(settings, index)
+    triangle: Any = "DOWNARROW_HLT" if heading.is_open or settings.contact_list.search else "RIGHTARROW"
+    part = line.row(align=True)
+    part.prop(heading, "is_open", text="", icon=triangle, emboss=False)
+    names = heading.a, heading.b or iface_count(group.objects - 1, "{count} object", "{count} objects")
+    _draw_names(line, context, settings, names, count=group.count)
+    numbers = _short_frame(group.frame), _value_text(abs(group.gap))
+    _draw_numbers(line, context, settings, numbers)
+
+
+def _draw_names(
+    line: UILayout,
+    context: Context,
+    settings: SceneSettings,
+    names: tuple[str, str],
+    icon: Any = "NONE",
+    count: int = 0,
+) -> None:
+    """Draw two names in the room that they have, after an icon, or after a number of rows."""
+    room, _ = _room_of_names(context)
+    width_of, prefix = measure_texts(context), f"{count}\N{MULTIPLICATION SIGN} " if count else ""
+    before: float = _ICON + _NAME_MARGIN
+    if count:
+        # The triangle has had the place of the icon.
+        before, room = _NAME_MARGIN + width_of(prefix), room - width_of(prefix)
+    a, b, first = shortened_pair(*names, columns_of(settings.result_id).prefixes, width_of, room)
+    parts = line.split(factor=(before + first) / (before + room + _NAME_MARGIN), align=True)
+    parts.row(align=True).label(text=prefix + a, translate=False, icon=icon)
+    parts.row(align=True).label(text=b, translate=False)
+
+
+def _draw_numbers(
+    line: UILayout, context: Context, settings: SceneSettings, numbers: tuple[str, str]
+) -> None:
+    """Draw frame and value of a row, or the one that the list is sorted by where there is room for one."""
+    has_room = _room_of_names(context)[1]
+    shown = numbers if has_room else numbers[1:] if settings.contact_list.sort_by == "VALUE" else numbers[:1]
+    for text in shown:
+        cell = line.row(align=True)
+        cell.ui_units_x = _HEADING_UNITS if has_room else _NUMBER_UNITS
+        cell.label(text=text, translate=False)
+
+
+def _short_frame(frame: float, uncertainty: float = 0.0) -> str:
+    """Format a frame in at most six characters, up to a million, as far as it is certain."""
+    decimals = 2 if abs(frame) < 100 else 1 if abs(frame) < 1000 else 0
+    return frame_text(frame, uncertainty, decimals).split(" ")[0]
 
 
 def draw_counts(layout: UILayout, settings: SceneSettings) -> None:
@@ -183,7 +234,7 @@ def draw_details(layout: UILayout, context: Context, settings: SceneSettings) ->
     if body is None:
         return
     row = active_row(settings)
-    lines = [(iface_("Click a row"), "INFO")] if row is None else _lines(context, settings, row)
+    lines = _lines_of_group(context, settings) if row is None else _lines(context, settings, row)
     column = body.column(align=True)
     for index, (text, icon) in enumerate(lines + [("", "BLANK1")] * (_LINES - len(lines))):
         line = column.row(align=True)
@@ -263,6 +314,25 @@ def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[t
     elif contact.first.motion == "linear":
         lines.append((iface_("Linear motion between frames"), "ANIM"))
     return lines + problems
+
+
+def _lines_of_group(context: Context, settings: SceneSettings) -> list[tuple[str, Any]]:
+    """Return what is known of the group whose heading is active; without one, what to do."""
+    heading = active_heading(settings)
+    if heading is None:
+        return [(iface_("Click a row"), "INFO")]
+    group = summary_of_group(settings, settings.active_row)
+    of_objects = iface_count(group.objects, "{count} object", "{count} objects")
+    lines: list[tuple[str, Any]] = [(name, "GROUP") for name in (heading.a, heading.b) if name]
+    one, many = n_("{count} pair of {objects}"), n_("{count} pairs of {objects}")
+    text = iface_count(group.count, one, many, objects=of_objects)
+    lines.append((text, "PRESET"))
+    if group.count:
+        text = n_("Deepest {depth}") if group.gap <= 0 else n_("Closest {depth}")
+        depth = length_text(abs(group.gap), context.scene.unit_settings)
+        lines.append((iface_("First at {frame}", frame=frame_text(group.frame)), "TIME"))
+        lines.append((iface_(text, depth=depth), "DRIVER_DISTANCE"))
+    return lines
 
 
 def is_of_meshes(result: Result | None) -> bool:

@@ -15,7 +15,14 @@ from .. import job_state
 from ..properties.options import OPTIONS_WITH_PICKER, SCAN_OPTIONS
 from ..properties.scene import SceneSettings, contact_settings, is_alone, selected_count, settings_of
 from ..result_texts import input_warning_texts, notes_on_contacts, partial_result_text
-from ..row_order import active_row, counts_of_rows, rows_meant_to_touch
+from ..row_order import (
+    active_heading,
+    active_row,
+    counts_of_rows,
+    grouped_rows,
+    listed_rows,
+    rows_meant_to_touch,
+)
 from ..texts import draw_line, draw_note, frame_text, iface_, iface_count, meaning_, n_, translated
 from . import sidebar
 from .contact_list import draw_counts, draw_details, draw_headings, draw_small_graph, is_of_meshes
@@ -177,6 +184,8 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
     rows, name = min(max(counts_of_rows(settings)["show_contacts"], 4), 8), "COLLISION_BOUNDS_UL_contacts"
     options: dict[str, Any] = {"item_dyntip_propname": "tooltip", "rows": rows, "sort_lock": True}
     column.template_list(name, "", settings, "rows", settings, "active_row", **options)
+    if not listed_rows(settings).passes.any():
+        column.label(text="The filters hide all rows", icon="INFO")
     _draw_buttons(layout.row(), settings)
     _draw_meant(layout, settings)
     _draw_static_overlaps(layout, results.contacts)
@@ -185,15 +194,17 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
 
 
 def _draw_meant(layout: UILayout, settings: SceneSettings) -> None:
-    """Draw a button for each group of pairs that are probably meant to touch, with its number of contacts."""
-    meant = rows_meant_to_touch(settings)
+    """Draw a button for each set of pairs that are probably meant to touch, and for the active group."""
+    meant, heading = rows_meant_to_touch(settings), active_heading(settings)
+    of_group = 0 if heading is None else len(grouped_rows(settings, settings.active_row))
     choices = (
+        ("GROUP", n_("Ignore {count} of this group"), of_group),
         ("ALWAYS", n_("Ignore {count} always in contact"), len(meant.always)),
         ("OBJECT", n_("Ignore {count} with {name}"), len(meant.of_object)),
     )
     column = layout.column(align=True)
     for which, text, count in choices:
-        if count > 1:
+        if count > (which != "GROUP"):
             label = iface_(text, count=count, name=valid_text(meant.name))
             ignore: Any = column.operator(
                 "collision_bounds.ignore_pairs", text=label, translate=False, icon="UNLINKED"

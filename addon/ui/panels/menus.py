@@ -62,6 +62,7 @@ class VIEW3D_MT_collision_bounds(Menu):
         ignore = "collision_bounds.ignore_pairs"
         layout.operator(ignore, text="Ignore Pairs Always in Contact").which = "ALWAYS"
         layout.operator(ignore, text="Ignore Pairs of One Object").which = "OBJECT"
+        layout.operator(ignore, text="Ignore Pairs of Group").which = "GROUP"
         layout.operator("collision_bounds.restore_pairs")
         draw_rare_commands(layout)
         layout.separator()
@@ -109,7 +110,9 @@ class COLLISION_BOUNDS_MT_pie(Menu):
 
 def draw_rare_commands(layout: UILayout) -> None:
     """Draw the commands of the contact list that have no button."""
-    layout.prop(settings_of(bpy.context).contact_list, "selected_only")
+    contact_list = settings_of(bpy.context).contact_list
+    layout.prop(contact_list, "selected_only")
+    layout.prop_menu_enum(contact_list, "group_by")
     layout.operator("collision_bounds.show_hidden_rows", icon="LOOP_BACK")
     markers = "collision_bounds.contact_markers"
     layout.operator(markers, icon="MARKER_HLT")

@@ -10,16 +10,16 @@ from bpy.types import PropertyGroup
 
 from ...translations import CONTEXT
 from ..texts import frame_text, length_text, n_, tip_
-from .options import flag, one_of
+from .options import announces, flag, grouping_changed, one_of
 
 sorting = partial(
     one_of,
     "Sort by",
     "Column to sort by",
     ("NAME", "Pair", "Names of both objects", 0),
-    ("FRAME", "Frame", "Time of bounds: contacts, those at the first frame, near misses", 1),
-    ("VALUE", "Depth or Gap", "Depth or gap of bounds: deepest contact first, widest gap last", 2),
-    default="FRAME",
+    ("FRAME", "Frame", "First times: contacts, those at the first frame, near misses", 1),
+    ("VALUE", "Depth or Gap", "Deepest contact first, widest gap last", 2),
+    default="VALUE",
 )
 
 
@@ -36,6 +36,8 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     scene: Any = row.id_data
     value = length_text(abs(row.value), scene.unit_settings)
     frame = frame_text(row.frame, row.uncertainty)
+    if row.is_heading:
+        return tip_("All pairs of {a} and {b}" if row.b else "All pairs of {a}", a=row.a, b=row.b)
     if row.is_grazing:
         text = n_("{a} and {b}: touch at frame {frame} without overlap, gap 0")
     elif row.is_near_miss:
@@ -57,16 +59,19 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
 
 
 class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
-    """A row of the contact list: a contact or a near miss. The panel shows its values as texts.
+    """A row of the contact list: a contact, a near miss, or the heading of a group of these.
 
-    The other values of a contact are in the result.
+    The panel shows its values as texts. The other values of a contact are in the result. Headings have names
+    only, and are after all other rows.
 
     frame, uncertainty : Time of the bounds, in frames.
     value : Greatest penetration depth, the gap within the clearance as a negative number, or the gap of a
         near miss.
     overlap : Kind of the overlap of meshes; empty for none.
     is_grazing : Whether the gap is no larger than the rounding of coordinates.
-    index : Index in the contacts or near misses of the report.
+    index : Index in the contacts or near misses of the report; -1 for headings.
+    heading : Index of the row that is the heading of its group; -1 without groups.
+    is_open : Whether a heading has its rows below it.
     """
 
     tooltip: StringProperty(name="Pair", description="Everything about this pair", get=_tooltip)
@@ -81,6 +86,9 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     at_start: flag()
     uncertainty: FloatProperty()
     index: IntProperty()
+    heading: IntProperty(default=-1)
+    is_heading: flag()
+    is_open: flag("Expanded", "Show the rows of this group")
     hidden: flag("Hide", "Hide this row")
     accepted: flag()
     comment: StringProperty()
@@ -96,6 +104,21 @@ class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
     """Sorting and filters of the contact list, and the timeline markers made from its rows."""
 
     sort_by: sorting()
+    group_by: one_of(
+        "Group by",
+        "What the rows of a group have in common",
+        (
+            "AUTOMATIC",
+            "Automatic",
+            "From 20 rows on, by the first of these that makes groups",
+            0,
+        ),
+        ("NONE", "No Groups", "One list of all pairs", 1),
+        ("COLLECTION", "Collection", "Collections of both objects", 2),
+        ("PARENT", "Parent", "Topmost parents of both objects, or the objects that create the instances", 3),
+        ("OBJECT", "Object", "The object of each pair that has more rows", 4),
+        update=announces(grouping_changed),
+    )
     reverse: flag("Reverse", "Reverse the order", translation_context=CONTEXT)
     search: StringProperty(
         name="Search",

@@ -28,6 +28,8 @@ style_changed: list[Listener] = []
 """Listeners to changes of the style, which leave the draw data as it is."""
 active_contact_changed: list[Listener] = []
 """Listeners to changes of the active row of the contact list."""
+grouping_changed: list[Listener] = []
+"""Listeners to changes of what the rows of the contact list are grouped by."""
 tab_renamed: list[Listener] = []
 """Listeners to changes of the name of the tab in the sidebar."""
 

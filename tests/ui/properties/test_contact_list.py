@@ -11,7 +11,7 @@ from addon.ui.operators.rows import selection_problems
 from addon.ui.panels import contact_list as contact_list_ui
 from addon.ui.panels import contacts as contacts_panel
 from addon.ui.panels import menus
-from addon.ui.row_order import counts_of_rows, sorted_and_filtered
+from addon.ui.row_order import counts_of_rows, listed_rows
 from tests.scene.building import add_instance
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Layout, Page
@@ -24,11 +24,13 @@ def rows(settings):
     scanned_scene.scan()
     assert not settings.contact_list.show_near_misses
     settings.contact_list.show_near_misses = True
+    assert settings.contact_list.sort_by == "VALUE"
+    settings.contact_list.sort_by = "FRAME"
     return settings
 
 
 def shown(settings):
-    order, is_shown = sorted_and_filtered(settings)
+    order, is_shown = listed_rows(settings)[:2]
     return ["{} {}".format(*sorted((settings.rows[i].a, settings.rows[i].b))) for i in order if is_shown[i]]
 
 
@@ -69,7 +71,7 @@ def test_row_has_both_numbers_or_the_one_that_the_list_is_sorted_by(
     rows.contact_list.sort_by, far = column, rows.rows[2]
     page = SimpleNamespace(labels=[], greyed_labels=[])
     contact_list_ui.COLLISION_BOUNDS_UL_contacts.draw_item(
-        None, bpy.context, Layout(page), rows, far, 0, rows, "active_row"
+        None, bpy.context, Layout(page), rows, far, 0, rows, "active_row", 2
     )
     assert page.labels == [far.a, far.b, *numbers]
 
@@ -253,9 +255,9 @@ def test_only_rows_of_selected_objects_are_shown_and_clicking_keeps_the_selectio
     rows.contact_list.show_near_misses = rows.contact_list.selected_only = True
     for item in bpy.context.selected_objects:
         item.select_set(False)
-    assert not sorted_and_filtered(rows)[1].any()
+    assert not listed_rows(rows).passes.any()
     bpy.data.objects["Near"].select_set(True)
-    shown = sorted_and_filtered(rows)[1]
+    shown = listed_rows(rows).passes
     names = [{row.a, row.b} for row in rows.rows]
     assert shown.tolist() == ["Near" in pair for pair in names] and shown.any()
     rows.active_row = shown.tolist().index(True)

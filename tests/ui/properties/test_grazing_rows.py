@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts
-from addon.ui.row_order import sorted_and_filtered
+from addon.ui.row_order import listed_rows
 from tests.scene.sampling import add_box, key
 from tests.ui.drawn_panel import Page
 from tests.ui.scanned_scene import scan
@@ -25,7 +25,7 @@ def _land(half: float, half_of_pad: float, base: float, gap: float = 0.0) -> Non
 
 def _shown_rows() -> list[str]:
     settings = bpy.context.scene.collision_bounds
-    order, shown = sorted_and_filtered(settings)
+    order, shown = listed_rows(settings)[:2]
     return [f"{settings.rows[row].a} {settings.rows[row].b}" for row in order[shown[order]].tolist()]
 
 

@@ -22,7 +22,10 @@ STORED = {
         "kind": {"box": 0, "sphere": 1, "capsule": 2, "hull": 3},
         "naming": {"unreal": 0, "godot": 1, "godot_concave": 2, "unity": 3, "custom": 4},
     },
-    "COLLISION_BOUNDS_PG_contact_list": {"sort_by": {"NAME": 0, "FRAME": 1, "VALUE": 2}},
+    "COLLISION_BOUNDS_PG_contact_list": {
+        "sort_by": {"NAME": 0, "FRAME": 1, "VALUE": 2},
+        "group_by": {"AUTOMATIC": 0, "NONE": 1, "COLLECTION": 2, "PARENT": 3, "OBJECT": 4},
+    },
     "COLLISION_BOUNDS_PG_object": {
         "bounds_for": {"object": 0, "loose_parts": 1, "bones": 2},
         "bone_frames": {"current": 0, "all": 1},

@@ -12,7 +12,7 @@ from addon.formats import parse_document
 from addon.scene.jobs import result_store
 from addon.ui.operators.pairs import COLLISION_BOUNDS_OT_accept_contacts
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts
-from addon.ui.row_order import sorted_and_filtered
+from addon.ui.row_order import listed_rows
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
@@ -36,7 +36,7 @@ def comparison_of(settings):
 
 
 def shown_pairs(settings):
-    order, shown = sorted_and_filtered(settings)
+    order, shown = listed_rows(settings)[:2]
     rows = (settings.rows[index] for index in order.tolist() if shown[index])
     return [{row.a, row.b} for row in rows]
 

@@ -24,7 +24,7 @@ def count_of_color(recording: Recording, note: str, color: tuple[float, float, f
 def test_overlap_at_rest_is_listed_or_counted_and_never_drawn_free(
     run_drive_script: Callable[..., Recording],
 ) -> None:
-    recording = run_drive_script("scans/drive_static_overlaps.py")
+    recording = run_drive_script("contact_list/drive_static_overlaps.py")
     counts = [len(recording.notes.pop(name)["rows"]) for name in ("dropped", "ignored", "not ignored")]
     assert counts == [10, 0, 10], "pairs with the floor are ignored by one click, and by undo no longer"
     rows = {name: [{row["a"], row["b"]} for row in note["rows"]] for name, note in recording.notes.items()}
