@@ -1,4 +1,4 @@
-"""Measurements of fits, and the last check of the colliders of a scene, which panels show.
+"""Measurements of fits, numbers of colliders, and the last check of a scene's colliders, which panels show.
 
 Measurements are stale once their object changes, the check of colliders after an edit of a collider or mesh.
 It is no part of the file and holds no object, so undo and redo do not change it: they make it outdated too.
@@ -6,6 +6,7 @@ It is no part of the file and holds no object, so undo and redo do not change it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,8 +18,9 @@ import bpy
 from ..core import CollisionBoundsError
 from ..scene.blender.animated import edited_object_uids
 from ..scene.blender.instances import MESH_LIKE, full_name_of
-from ..scene.blender.object_settings import SETTINGS_PROPERTY, is_collider
+from ..scene.blender.object_settings import SETTINGS_PROPERTY, is_collider, is_marked_collider
 from ..scene.colliders.check import ColliderCheck
+from ..scene.colliders.records import ColliderState, collider_state
 from ..scene.fitting.quality import FitQuality, measure_fit
 from ..scene.settings import BoundShape, FitSettings
 from .properties.scene import SceneSettings, settings_of
@@ -88,12 +90,36 @@ def mark_stale(depsgraph: bpy.types.Depsgraph, is_edit: bool) -> None:
     """Mark measurements of changed objects as stale, and after an edit the check of colliders as outdated."""
     fresh = {uid for uid, measurement in _measures.items() if not measurement.stale}
     # Updates are listed only if anything depends on them: this runs at every frame of playback.
-    if fresh or (is_edit and _last):
+    if is_edit:
+        _counts.clear()
+    if fresh or (is_edit and (_last or _states)):
         edited_uids = edited_object_uids(depsgraph, without_bodies=False)
         for uid in fresh & edited_uids:
             _measures[uid] = replace(_measures[uid], stale=True)
         if is_edit:
             mark_outdated(edited_uids)
+
+
+_states: dict[int, ColliderState] = {}
+"""States of colliders by their session_uids, until they are edited."""
+_counts: dict[int, Counter[ColliderState]] = {}
+"""Numbers of the colliders of scenes in each state by the session_uids of the scenes, until any edit."""
+
+
+def count_colliders(scene: bpy.types.Scene) -> Counter[ColliderState]:
+    """Count the colliders of a scene that were created here, by state.
+
+    The panel calls this at each redraw, so each collider is compared only once after each edit of it.
+    """
+    uid = scene.session_uid
+    if uid not in _counts:
+        states: Counter[ColliderState] = Counter()
+        for item in filter(is_marked_collider, scene.objects):
+            if item.session_uid not in _states:
+                _states[item.session_uid] = collider_state(item)
+            states[_states[item.session_uid]] += 1
+        _counts[uid] = states
+    return _counts[uid]
 
 
 _last: list[SimpleNamespace] = []
@@ -119,6 +145,12 @@ def forget_checks() -> None:
     """Drop all measurements and the check, as when another file is opened."""
     _measures.clear()
     _last.clear()
+    _forget_states()
+
+
+def _forget_states() -> None:
+    _counts.clear()
+    _states.clear()
 
 
 def is_outdated(scene: bpy.types.Scene) -> bool:
@@ -145,6 +177,10 @@ def mark_outdated(edited_uids: Collection[int] | None = None) -> None:
 
     Blender reports no edited object where one is created, removed or linked, so `is_outdated` compares then.
     """
+    if edited_uids is None:
+        _forget_states()
+    for uid in _states.keys() & set(edited_uids or ()):
+        del _states[uid]
     for last in _last:
         last.has_others = None
         last.is_outdated |= edited_uids is None or any(

@@ -6,7 +6,6 @@ A later run can use the same options again, and can keep a collider that a user 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from dataclasses import replace
 from typing import Any, NamedTuple, get_args
 
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blender.instances import name_of
-from ..blender.object_settings import VERTEX_COLLIDER_PROPERTY, is_marked_collider
+from ..blender.object_settings import VERTEX_COLLIDER_PROPERTY
 from ..collider_names import recognize_name
 from ..settings import ColliderKind, ColliderSettings, FitSettings
 
@@ -121,19 +120,15 @@ def _mesh_digest(item: bpy.types.Object) -> str:
     return found.hexdigest()[:16]
 
 
-class ColliderCounts(NamedTuple):
-    """Numbers of colliders of a scene that were created here: of each kind, and of those that were edited."""
+class ColliderState(NamedTuple):
+    """Kind of a collider, and whether later runs keep it because it was edited."""
 
-    kinds: Counter[ColliderKind]
-    edited: int = 0
+    kind: ColliderKind
+    is_edited: bool
 
 
-def count_colliders(scene: bpy.types.Scene) -> ColliderCounts:
-    """Count the colliders of a scene. Those around vertices that users chose are never replaced."""
-    kinds: Counter[ColliderKind] = Counter()
-    edited = 0
-    for item in filter(is_marked_collider, scene.objects):
-        properties: Any = item
-        kinds[stored_recipe(item, Recipe("hull")).kind] += 1
-        edited += VERTEX_COLLIDER_PROPERTY not in properties and is_edited(item)
-    return ColliderCounts(kinds, edited)
+def collider_state(item: bpy.types.Object) -> ColliderState:
+    """Return the state of a collider that was created here. One around chosen vertices is never replaced."""
+    properties: Any = item
+    is_replaced = VERTEX_COLLIDER_PROPERTY not in properties
+    return ColliderState(stored_recipe(item, Recipe("hull")).kind, is_replaced and is_edited(item))

@@ -5,6 +5,7 @@ The latter are options in its dialog, stored in the scene, and the hooks that it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -16,8 +17,10 @@ from ...formats.export.gltf import GltfExtension
 from ...formats.wording import valid_text
 from ...scene.blender.object_settings import decimal_from_float32, is_marked_collider
 from ...scene.colliders.check import ColliderCheck
+from ...scene.colliders.records import ColliderState
 from ...scene.gltf_export.nodes import ExportSettings, add_colliders
-from ..kept_checks import is_outdated, stored_check
+from ...scene.settings import ColliderKind
+from ..kept_checks import count_colliders, is_outdated, stored_check
 from ..operators import export
 from ..operators.colliders import check_summary
 from ..overlay.state import after_export, before_export
@@ -35,6 +38,8 @@ _LISTED = 12
 """Problems and notes that the panel lists; the report of the command line has all."""
 _SURROUNDINGS = 84
 """Pixels of a sidebar that are left and right of a text in the list."""
+_SURROUNDINGS_OF_COUNTS = 64
+"""Pixels of a sidebar that are left and right of a text with an icon in a panel."""
 
 
 class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
@@ -51,6 +56,12 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
             _button_text(context),
         )
         settings = settings_of(context)
+        lines = layout.column(align=True)
+        fits = fits_in_sidebar(context, _SURROUNDINGS_OF_COUNTS)
+        for icon, text in count_lines(count_colliders(context.scene)):
+            for line in wrapped_lines(text, fits):
+                lines.label(text=line, translate=False, icon=icon)
+                icon = "BLANK1"
         draw_options(layout, settings.colliders, COLLIDER_OPTIONS)
         row = layout.row()
         row.active = settings.display.show_overlay
@@ -68,6 +79,28 @@ def _button_text(context: Context) -> str:
     """Return the text of Create Colliders with the number of selected objects; empty for its label."""
     count = selected_count(context)
     return iface_("Create Colliders: {count} Selected", count=count) if count else ""
+
+
+_KIND_COUNTS: dict[ColliderKind, tuple[str, str]] = {
+    "box": (n_("{count} box"), n_("{count} boxes")),
+    "sphere": (n_("{count} sphere"), n_("{count} spheres")),
+    "capsule": (n_("{count} capsule"), n_("{count} capsules")),
+    "hull": (n_("{count} hull"), n_("{count} hulls")),
+}
+
+
+def count_lines(states: Counter[ColliderState]) -> Iterator[tuple[Any, str]]:
+    """Yield lines with an icon: how many colliders of which kinds, and how many were edited."""
+    kinds: Counter[ColliderKind] = Counter()
+    for state, count in states.items():
+        kinds[state.kind] += count
+    texts = [iface_count(kinds[kind], *texts) for kind, texts in _KIND_COUNTS.items() if kinds[kind]]
+    if len(texts) > 1:
+        one, many = n_("{count} collider: {kinds}"), n_("{count} colliders: {kinds}")
+        texts = [iface_count(kinds.total(), one, many, kinds=", ".join(texts))]
+    yield from (("CHECKMARK", text) for text in texts)
+    if edited := sum(count for state, count in states.items() if state.is_edited):
+        yield "INFO", iface_("{count} edited manually: kept", count=edited)
 
 
 def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> None:

@@ -6,8 +6,9 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.scene.colliders.records import collider_state
 from addon.scene.jobs import result_store
-from addon.ui import job_state
+from addon.ui import job_state, kept_checks
 from addon.ui.panels import export as colliders_panel
 from addon.ui.properties.scene import COLLIDER_OPTIONS
 from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism
@@ -108,6 +109,38 @@ def test_run_that_keeps_all_is_no_error(crate):
     bpy.data.objects["UBX_Crate_00"].location.x = 3
     assert bpy.ops.collision_bounds.create_colliders() == {"FINISHED"}
     assert bpy.data.objects["UBX_Crate_00"].location.x == 3
+
+
+@pytest.mark.smoke
+def test_panel_has_the_numbers_of_each_kind_and_of_edited_ones(crate, add_mesh, monkeypatch):
+    def labels() -> list[str]:
+        bpy.context.view_layer.update()
+        return Page(colliders_panel.COLLISION_BOUNDS_PT_colliders).labels
+
+    assert not any("box" in text for text in labels())
+    for name in "AB":
+        add_mesh(name)
+    make = bpy.ops.collision_bounds.create_colliders
+    make(scope="VISIBLE", kind="box")
+    assert "3 boxes" in labels()
+    bpy.context.scene.collision_bounds.scope = "SELECTED"
+    make(kind="hull", keep_kinds=True)
+    assert "3 colliders: 2 boxes, 1 hull" in labels()
+    compared = []
+    monkeypatch.setattr(
+        kept_checks, "collider_state", lambda item: compared.append(item.name) or collider_state(item)
+    )
+    bpy.data.objects["UCX_B_00"].scale.x = 2
+    for _ in range(3):
+        assert {"3 colliders: 2 boxes, 1 hull", "1 edited manually: kept"} <= set(labels())
+    assert compared == ["UCX_B_00"], "others are not compared again"
+    bpy.data.objects["UBX_A_00"].data.vertices[0].co.x = -3
+    bpy.data.objects["UBX_A_00"].data.update()
+    assert "2 edited manually: kept" in labels()
+    bpy.data.objects.remove(bpy.data.objects["UBX_A_00"])
+    assert {"2 colliders: 1 box, 1 hull", "1 edited manually: kept"} <= set(labels())
+    bpy.ops.collision_bounds.remove_colliders()
+    assert not any("edited" in text or "hull" in text for text in labels())
 
 
 def test_selection_and_active_object_are_unchanged(crate):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import bmesh
 import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon.scene.colliders.records import RECORD_PROPERTY, count_colliders, is_edited
+from addon.scene.colliders.records import RECORD_PROPERTY, is_edited
 from tests.scene.building import CUBE, select_objects
 from tests.scene.colliders.creating import KINDS, colliders, create_colliders, world_matrix
 
@@ -155,10 +153,3 @@ def test_all_colliders_of_an_object_are_kept_if_one_is_edited(add_mesh, object_s
     result = create_colliders()
     assert (result.colliders, result.edited) == (0, 1)
     assert min(vertex.co.x for vertex in other.data.vertices) == 0
-
-
-def test_counts_are_by_kind_with_the_edited_ones(kit):
-    assert count_colliders(bpy.context.scene) == (Counter(KINDS.keys()), 0)
-    create_colliders(kind="hull", pattern="{name}_{number}-convcolonly")
-    colliders()[0].scale.x = 2
-    assert count_colliders(bpy.context.scene) == (Counter({"hull": 4}), 1)
