@@ -556,8 +556,8 @@ class ColliderSettings:
     A mesh is split into up to `fit.parts` convex parts, each with a collider: by default 1, around all.
     For the pattern of names see `colliders.objects.ColliderNames`.
 
-    keep_kinds : Whether objects that are not selected, and have colliders, keep the kind, parts and largest
-        number of vertices of these.
+    kept_kinds : Objects that keep the kind, parts and largest number of vertices of the colliders that they
+        have: all of them, those that are not selected, or none.
     replace_edited : Whether colliders that were edited manually are replaced; otherwise, all colliders of
         their object are kept.
     """
@@ -595,7 +595,7 @@ class ColliderSettings:
         description="Maximum number of vertices per hull. Fewer is faster in the engine but looser. "
         "PhysX allows 255",
     )
-    keep_kinds: bool = False
+    kept_kinds: Literal["none", "unselected", "all"] = "none"
     replace_edited: bool = False
 
 

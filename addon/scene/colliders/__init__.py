@@ -11,6 +11,7 @@ In reading order:
   vertices of a mesh that are outside of all, and holes that they fill.
 - `check_rules`: the problems of one collider: its name, and whether it is closed, convex, and of its kind.
 - `check`: the check of all colliders of a scene, made by the extension or otherwise.
+- `mend`: renaming colliders, and creating them again, where that mends a problem.
 
 The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `motion`.
 

@@ -43,6 +43,7 @@ from .containment import (
     read_surface,
 )
 from .objects import ancestors
+from .records import is_replaceable
 
 _DISABLED = "is disabled in viewports, so Blender does not evaluate it: enable it to check it"
 _OF_BONE = message(
@@ -63,6 +64,10 @@ NoteKind: TypeAlias = Literal["filled", "name"]
 - "filled": notches or holes of the mesh are filled
 - "name": the engine finds the mesh only if the exporter renames it
 """
+
+
+Mend: TypeAlias = Literal["rename", "rebuild"]
+"""Commands of the window that mend a problem: rename the collider, or create those of its mesh again."""
 
 
 class CheckedCollider(NamedTuple):
@@ -95,6 +100,8 @@ class ColliderFinding(NamedTuple):
     name, id : Name and full name of the object.
     text : Sentence without a full stop, whose subject is the object.
     outside : Vertices that are outside, of a problem "outside".
+    mended_by : Empty if neither command mends it.
+    mesh : Full name of the mesh, or name of the collection, of a collider that was created here.
     """
 
     name: str
@@ -102,6 +109,8 @@ class ColliderFinding(NamedTuple):
     kind: ProblemKind | NoteKind
     text: str
     outside: Outside | None = None
+    mended_by: Mend | Literal[""] = ""
+    mesh: str = ""
 
 
 class ColliderCheck(NamedTuple):
@@ -138,10 +147,13 @@ def _members(entry: CheckedCollider | ColliderFinding) -> dict[str, Any]:
     for key in members.keys() & {"name", "id", "mesh"}:
         members[key] = None if members[key] is None else valid_text(members[key])
     outside = members.pop("outside", None)
+    if isinstance(entry, ColliderFinding):
+        for key in ("mended_by", "mesh"):  # of the window alone
+            del members[key]
     return members if outside is None else {**members, "outside": outside._asdict()}
 
 
-class _Candidate(NamedTuple):
+class ColliderCandidate(NamedTuple):
     """Collider with its full name, what its name says, and what it belongs to.
 
     match : with the name of the mesh object or merged collection that it belongs to
@@ -181,10 +193,10 @@ def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | No
     matches no collider and no mesh of one.
     """
     settings = settings or ColliderCheckSettings()
-    candidates = _candidates(scene)
+    candidates = find_candidates(scene)
     selected = _selected(scene, candidates, settings.selection)
     # Colliders of one mesh enclose it together, so the others of a mesh are read too.
-    by_source: dict[tuple[bpy.types.Object | None, str | None], list[_Candidate]] = defaultdict(list)
+    by_source: dict[tuple[bpy.types.Object | None, str | None], list[ColliderCandidate]] = defaultdict(list)
     for candidate in candidates:
         by_source[candidate.enclosed].append(candidate)
     groups = [entry for entry in by_source.items() if any(each.id in selected for each in entry[1])]
@@ -214,7 +226,7 @@ def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | No
     )
 
 
-def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
+def find_candidates(scene: bpy.types.Scene) -> list[ColliderCandidate]:
     """Find the colliders of a scene, and the meshes or merged collections that they belong to."""
     names: dict[str, ColliderName] = {}
     items = [item for item in scene.objects if item.type in MESH_LIKE]
@@ -248,7 +260,7 @@ def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
             match = SourceMatch(collection, name.engine == "custom" or collection in name.sources)
         mesh = None if collection is not None or match.name is None else meshes[match.name]
         is_created = match.name is not None and _has_created_name(item, match.name)
-        candidates.append(_Candidate(item, id, name, match, mesh, is_created))
+        candidates.append(ColliderCandidate(item, id, name, match, mesh, is_created))
     return candidates
 
 
@@ -315,7 +327,7 @@ def _has_created_name(item: bpy.types.Object, source: str) -> bool:
     return any(not has_blender_suffix(name.rpartition(each)[2]) for each in names)
 
 
-def _selected(scene: bpy.types.Scene, candidates: list[_Candidate], selection: Selection) -> set[str]:
+def _selected(scene: bpy.types.Scene, candidates: list[ColliderCandidate], selection: Selection) -> set[str]:
     """Full names of the colliders that are selected, also by their meshes. Raises as `check_colliders`."""
     is_owner_selected = owner_filter(scene, selection)
     for pattern in selection.patterns:
@@ -329,7 +341,7 @@ def _selected(scene: bpy.types.Scene, candidates: list[_Candidate], selection: S
 
 
 def _check_group(
-    group: list[_Candidate],
+    group: list[ColliderCandidate],
     selected: Container[str],
     source: ObjectSurface | None,
     surfaces: Mapping[str, ObjectSurface | None],
@@ -374,7 +386,9 @@ def _check_group(
         count = 0 if surface is None else len(surface.local)
         checked = (name_of(item), id, source_id, name.engine, name.kind, count, len(found))
         colliders.append(CheckedCollider(*checked))
-        problems += [ColliderFinding(name_of(item), id, *problem) for problem in found]
+        problems += [
+            _with_mend(ColliderFinding(name_of(item), id, *problem), group, [item]) for problem in found
+        ]
     if source is not None and source_id is not None and len(source.local) and source.is_readable:
         problems += _outside(group, source_id, shapes, source)
         volumes = {id: shape.volume for id, shape in shapes.items() if shape.volume is not None}
@@ -389,10 +403,10 @@ def _check_group(
 
 
 def _outside(
-    group: list[_Candidate], id: str, shapes: Mapping[str, CheckedShape], source: ObjectSurface
+    group: list[ColliderCandidate], id: str, shapes: Mapping[str, CheckedShape], source: ObjectSurface
 ) -> Iterator[ColliderFinding]:
     """Report the vertices of a mesh or collection, by full name, that are in no collider of an engine."""
-    by_engine: dict[Engine, list[_Candidate]] = defaultdict(list)
+    by_engine: dict[Engine, list[ColliderCandidate]] = defaultdict(list)
     for candidate in group:
         by_engine[candidate.name.engine].append(candidate)
     for candidates in by_engine.values():
@@ -401,4 +415,22 @@ def _outside(
         if len(read) < len(candidates) or has_surface:
             continue
         if found := outside_problem(source, read, name_of(candidates[0].item)):
-            yield ColliderFinding(group[0].match.name or id, id, "outside", *found)
+            finding = ColliderFinding(group[0].match.name or id, id, "outside", *found)
+            yield _with_mend(finding, group, [each.item for each in candidates])
+
+
+def _with_mend(
+    finding: ColliderFinding, group: list[ColliderCandidate], items: list[bpy.types.Object]
+) -> ColliderFinding:
+    """Add how a problem of colliders in a group, or of their mesh, can be mended.
+
+    Colliders of other tools, and those around vertices that the user chose, cannot be created again.
+    """
+    if finding.kind == "name":
+        (candidate,) = (each for each in group if each.id == finding.id)
+        is_mendable = candidate.match.name is not None and candidate.item.parent_type != "BONE"
+        return finding._replace(mended_by="rename") if is_mendable else finding
+    mesh, name = group[0].enclosed
+    if name is None or finding.kind in ("mesh", "unreadable") or not any(map(is_replaceable, items)):
+        return finding
+    return finding._replace(mended_by="rebuild", mesh=name if mesh is None else full_name_of(mesh))

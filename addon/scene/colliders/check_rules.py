@@ -111,12 +111,17 @@ def name_problems(collider: str, name: ColliderName, match: SourceMatch, used: C
         problems.append(message(text, mesh=quoted(source), engine=_ENGINES[name.engine]))
     if not problems:
         return []
+    free = quoted(free_name(name, source, used))
+    return [("name", message("{problem}: rename it to {name}", problem=each, name=free)) for each in problems]
+
+
+def free_name(name: ColliderName, source: str, used: Container[str]) -> str:
+    """Return a name of a mesh's collider for Unreal or Unity, with the lowest free number."""
     assert name.kind != "triangles", "only Godot has such colliders"
     is_unreal = name.engine == "unreal"
     start = f"{PREFIXES[name.kind]}_{source}" if is_unreal else f"{source}_{COMPONENTS[name.kind]}"
     candidates = (f"{start}_{number:02}" for number in itertools.count())
-    free = quoted(next(candidate for candidate in candidates if candidate not in used))
-    return [("name", message("{problem}: rename it to {name}", problem=each, name=free)) for each in problems]
+    return next(candidate for candidate in candidates if candidate not in used)
 
 
 def open_defect(surface: ObjectSurface) -> str:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -55,7 +55,7 @@ from .objects import (
     match_existing,
     remove_objects,
 )
-from .records import Recipe, is_edited, stored_recipe
+from .records import Recipe, is_edited, is_replaceable, stored_recipe
 
 NO_RESPONSE = message("its collision response is None")
 OTHER_LEVEL = message("is a level of detail: the most detailed one has the collider")
@@ -135,13 +135,14 @@ def _recipes(scene: bpy.types.Scene, subjects: Iterable[Subject], settings: Coll
     """Return the options of the colliders of each subject: those that it has, if these are kept."""
     recipe = Recipe.of(settings)
     kept: dict[_Source | None, Recipe] = {}
-    if settings.keep_kinds:
+    if settings.kept_kinds != "none":
         for source, items in _colliders_by_source()[0].items():
             kept[source] = stored_recipe(min(items, key=name_of), recipe)
     if not kept:
         return [recipe for _ in subjects]
     objects = {full_name_of(item): item for item in scene.objects}
-    selected = set(map(full_name_of, selected_objects()))
+    changed = selected_objects() if settings.kept_kinds == "unselected" else []
+    selected = set(map(full_name_of, changed))
     recipes = []
     for subject in subjects:
         of_subject: list[_Source] = []
@@ -149,7 +150,8 @@ def _recipes(scene: bpy.types.Scene, subjects: Iterable[Subject], settings: Coll
             with suppress(SceneError):
                 source = _source(subject, objects)
                 of_subject = [source, _Source(source.name, None)]  # or of an object that was deleted
-        recipes.append(next((kept[each] for each in of_subject if each in kept), recipe))
+        found = next((kept[each] for each in of_subject if each in kept), recipe)
+        recipes.append(found._replace(pattern=settings.pattern))
     return recipes
 
 
@@ -294,8 +296,7 @@ def _colliders_by_source() -> tuple[defaultdict[_Source, list[bpy.types.Object]]
     colliders: defaultdict[_Source, list[bpy.types.Object]] = defaultdict(list)
     other_names = []
     for item in bpy.data.objects:
-        properties: Any = item
-        if not _is_removable(item) or VERTEX_COLLIDER_PROPERTY in properties:
+        if not is_replaceable(item):
             if item.library is None:
                 other_names.append(name_of(item))
         elif item.parent is None:

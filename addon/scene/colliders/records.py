@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..blender.instances import name_of
-from ..blender.object_settings import VERTEX_COLLIDER_PROPERTY
+from ..blender.object_settings import VERTEX_COLLIDER_PROPERTY, is_marked_collider
 from ..collider_names import recognize_name
 from ..settings import ColliderKind, ColliderSettings, FitSettings
 
@@ -25,17 +25,21 @@ _MOVED = 1e-5
 
 
 class Recipe(NamedTuple):
-    """Options that the colliders of one object were created with."""
+    """Options that the colliders of one object were created with.
+
+    pattern : of their names, to which only `mend` returns; empty if unknown
+    """
 
     kind: ColliderKind
     parts: int = 1
     parts_tolerance: float = 0.0
     max_vertices: int = 255
+    pattern: str = ""
 
     @classmethod
     def of(cls, settings: ColliderSettings) -> Recipe:
         fit = settings.fit
-        return cls(settings.kind, fit.parts, fit.parts_tolerance, settings.max_vertices)
+        return cls(settings.kind, fit.parts, fit.parts_tolerance, settings.max_vertices, settings.pattern)
 
     def fit(self, fit: FitSettings) -> FitSettings:
         """Fit settings with the parts of this recipe."""
@@ -64,6 +68,7 @@ def stored_recipe(item: bpy.types.Object, default: Recipe) -> Recipe:
             int(record["parts"]),
             float(record["parts_tolerance"]),
             int(record["max_vertices"]),
+            str(record["pattern"]),
         )
         if found.kind in get_args(ColliderKind) and found.parts > 0:
             return found
@@ -129,6 +134,14 @@ class ColliderState(NamedTuple):
 
 def collider_state(item: bpy.types.Object) -> ColliderState:
     """Return the state of a collider that was created here. One around chosen vertices is never replaced."""
+    return ColliderState(stored_recipe(item, Recipe("hull")).kind, is_replaceable(item) and is_edited(item))
+
+
+def is_replaceable(item: bpy.types.Object) -> bool:
+    """Return whether Create Colliders may replace a collider of an earlier run.
+
+    It keeps colliders around chosen vertices, linked ones, and library overrides.
+    """
     properties: Any = item
-    is_replaced = VERTEX_COLLIDER_PROPERTY not in properties
-    return ColliderState(stored_recipe(item, Recipe("hull")).kind, is_replaced and is_edited(item))
+    is_local = item.library is None and item.override_library is None
+    return is_marked_collider(item) and is_local and VERTEX_COLLIDER_PROPERTY not in properties

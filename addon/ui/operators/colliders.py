@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 from bpy.props import BoolProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator
 
+from ...core.progress import run_to_end
 from ...formats.wording import valid_text
 from ...scene.blender.instances import full_name_of, name_of
 from ...scene.blender.object_settings import decimal_from_float32
-from ...scene.colliders import make
+from ...scene.blender.private_scene import keeping_open
+from ...scene.colliders import make, mend
 from ...scene.colliders.check import ColliderCheck, ColliderFinding, check_colliders
 from ...scene.settings import COLLIDER_NAME_PATTERNS, ColliderCheckSettings, ColliderSettings
-from ..kept_checks import store_check, stored_check
+from ..kept_checks import is_outdated, store_check, stored_check
 from ..overlay import handlers as overlay
 from ..properties.options import CHOSEN_GROUP, option_property
 from ..properties.scene import COLLIDER_OPTIONS, fit_settings, settings_of
@@ -77,8 +80,12 @@ class COLLISION_BOUNDS_OT_create_colliders(DrawsOptions, ModalJob, Operator):
             # Options that a script passes are for all objects.
             self.keep_kinds = not any(map(is_set, _RECIPE_OPTIONS))
         settings = _collider_settings(self, context)
-        keeps = {"keep_kinds": self.keep_kinds, "replace_edited": self.replace_edited}
-        return make.colliders_in_parts(context.scene, replace(settings, **keeps))
+        settings = replace(
+            settings,
+            kept_kinds="unselected" if self.keep_kinds else "none",
+            replace_edited=self.replace_edited,
+        )
+        return make.colliders_in_parts(context.scene, settings)
 
     def _apply_result(self, context: Context, result: make.CreatedColliders, is_stale: bool = False) -> None:
         check_not_empty(result.sources + result.edited, result.skipped, self.selection)
@@ -170,6 +177,75 @@ class COLLISION_BOUNDS_OT_clear_collider_check(Command, Operator):
 
     def run(self, context: Context) -> None:
         store_check(context.scene, None)
+
+
+class _Mend(Command):
+    """Mixin of commands that mend a problem of the list, or all problems that they can mend.
+
+    The list is checked again then, so that it has the others.
+    """
+
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+    needs = (need.idle, need.object_mode)
+
+    index: IntProperty(default=-1, options={"SKIP_SAVE"})
+    """Number of a problem; negative for all."""
+
+    def _mend(self, context: Context, findings: Sequence[ColliderFinding]) -> int:
+        """Mend findings, and return the number of mended objects. Raises CollisionBoundsError."""
+        raise NotImplementedError
+
+    def _text(self, count: int) -> str:
+        raise NotImplementedError
+
+    def run(self, context: Context) -> None:
+        check = stored_check(context.scene)
+        if check is None or is_outdated(context.scene) or self.index >= len(check.findings):
+            raise refusal("The list is out of date: check the colliders again")
+        findings = check.findings if self.index < 0 else (check.findings[self.index],)
+        text = self._text(self._mend(context, findings))
+        # Updates because of the changes would make the new list out of date.
+        context.view_layer.update()
+        overlay.refresh(context)
+        check = check_colliders(context.scene, ColliderCheckSettings(fit=fit_settings(settings_of(context))))
+        store_check(context.scene, check)
+        self.report({"INFO"}, joined([text, check_summary(check)]))
+
+
+class COLLISION_BOUNDS_OT_rename_colliders(_Mend, Operator):
+    """Rename the collider as its engine needs it"""
+
+    bl_label = "Rename"
+
+    def _mend(self, context: Context, findings: Sequence[ColliderFinding]) -> int:
+        count = mend.rename_colliders(context.scene, findings)
+        if not count:
+            raise refusal("This collider is linked from another file: rename it there")
+        return count
+
+    def _text(self, count: int) -> str:
+        return rpt_count(count, "{count} collider renamed", "{count} colliders renamed")
+
+
+class COLLISION_BOUNDS_OT_rebuild_colliders(_Mend, Operator):
+    """Create the colliders of this object again, with their kind. Edits of them are lost"""
+
+    bl_label = "Rebuild"
+
+    def _mend(self, context: Context, findings: Sequence[ColliderFinding]) -> int:
+        settings, count = settings_of(context), 0
+        options = ColliderSettings(
+            fit=replace(fit_settings(settings), parts=1), collection=settings.colliders.collection
+        )
+        for each in mend.rebuilding_settings(context.scene, options, findings):
+            with overlay.paused(), keeping_open():
+                created = run_to_end(make.colliders_in_parts(context.scene, each))
+            check_not_empty(created.sources, created.skipped, each.selection)
+            count += created.sources
+        return count
+
+    def _text(self, count: int) -> str:
+        return rpt_count(count, "Colliders of {count} object created", "Colliders of {count} objects created")
 
 
 def _finding(context: Context, index: int) -> ColliderFinding | None:

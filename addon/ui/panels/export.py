@@ -16,7 +16,7 @@ from bpy.types import Context, Object, Panel, Scene, UILayout
 from ...formats.export.gltf import GltfExtension
 from ...formats.wording import valid_text
 from ...scene.blender.object_settings import decimal_from_float32, is_marked_collider
-from ...scene.colliders.check import ColliderCheck
+from ...scene.colliders.check import ColliderCheck, Mend
 from ...scene.colliders.records import ColliderState
 from ...scene.gltf_export.nodes import ExportSettings, add_colliders
 from ...scene.settings import ColliderKind
@@ -103,24 +103,47 @@ def count_lines(states: Counter[ColliderState]) -> Iterator[tuple[Any, str]]:
         yield "INFO", iface_("{count} edited manually: kept", count=edited)
 
 
+_MENDS: dict[Mend, tuple[str, str]] = {
+    "rename": ("collision_bounds.rename_colliders", n_("Rename All: {count}")),
+    "rebuild": ("collision_bounds.rebuild_colliders", n_("Rebuild All: {count}")),
+}
+"""Operator that mends a problem, and the text of the button that mends all that it can."""
+
+
 def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> None:
-    """Draw the problems and notes of the last check: click a name to select the object."""
+    """Draw the problems and notes of the last check: click a name to select the object.
+
+    After a change of the scene there are none, because some may be mended.
+    """
+    is_old = is_outdated(context.scene)
     row = layout.row(align=True)
-    if is_outdated(context.scene):
+    if is_old:
         row.label(text="The scene changed: check again", icon="ERROR")
     else:
         row.label(text=check_summary(check), translate=False, icon="ERROR" if check.problems else "CHECKMARK")
     row.operator("collision_bounds.clear_collider_check", text="", icon="X", emboss=False)
+    if is_old:
+        return
+    mends = Counter(problem.mended_by for problem in check.problems)
+    row = layout.row(align=True)
+    for mend, (operator, text) in _MENDS.items():
+        if mends[mend] > 1:
+            row.operator(operator, text=iface_(text, count=mends[mend]), translate=False)
     fits = fits_in_sidebar(context, _SURROUNDINGS)
     for index, problem in enumerate(check.findings[:_LISTED]):
         column = layout.column(align=True)
-        name = column.row(align=True)
+        line = column.row(align=True)
+        name = line.row(align=True)
         name.alignment = "LEFT"
         icon: Any = "RESTRICT_SELECT_OFF" if index < len(check.problems) else "INFO"
         select, text = "collision_bounds.select_collider_problem", valid_text(problem.name)
         name.operator(select, text=text, translate=False, icon=icon, emboss=False).index = index
-        for line in wrapped_lines(valid_text(translated(problem.text)), fits):
-            column.label(text=line, translate=False)
+        if problem.mended_by:
+            button = line.row(align=True)
+            button.alignment = "RIGHT"
+            button.operator(_MENDS[problem.mended_by][0]).index = index
+        for text in wrapped_lines(valid_text(translated(problem.text)), fits):
+            column.label(text=text, translate=False)
     if len(check.findings) > _LISTED:
         more = len(check.findings) - _LISTED
         text = iface_count(more, "and {count} other", "and {count} others")

@@ -86,7 +86,86 @@ def test_click_on_hidden_or_deleted_object_is_an_error_with_the_reason(wrong):
         bpy.ops.collision_bounds.select_collider_problem(index=1)
     with pytest.raises(RuntimeError, match="out of date"):
         bpy.ops.collision_bounds.select_collider_problem(index=2)
-    assert len([button for button in Page(PANEL).buttons if button == SELECT]) == 2
+    assert SELECT not in Page(PANEL).buttons, "the list is out of date"
+
+
+RENAME, REBUILD = "collision_bounds.rename_colliders", "collision_bounds.rebuild_colliders"
+
+
+@pytest.fixture
+def kit(settings):
+    """Add two props with wrong names of their colliders, and two whose colliders are too small."""
+    for number, name in enumerate(("SM_Keg", "SM_Vase", "SM_Crate", "SM_Chest")):
+        add_cube(name, location=(5 * number, 0, 0))
+    kinds = {"SM_Crate": "hull", "SM_Chest": "sphere"}
+    for name, kind in kinds.items():
+        select_objects(bpy.data.objects[name])
+        bpy.ops.collision_bounds.create_colliders(kind=kind, keep_kinds=True, naming="unreal")
+        bpy.data.objects[name].data.vertices[0].co *= 3
+        bpy.data.objects[name].data.update()
+    for number, name in enumerate(("UCX_SM_Keg_00.001", "UCXSM_Vase_00")):
+        add_cube(name, half=1.5, location=(5 * number, 0, 0))
+    select_objects()
+    bpy.context.scene.collision_bounds.colliders.kind = "box"
+    bpy.context.view_layer.update()
+
+
+def problems() -> set[tuple[str, str]]:
+    bpy.context.view_layer.update()  # as Blender does after an operator
+    assert OUTDATED not in Page(PANEL).labels
+    return {(each.name, each.kind) for each in kept_checks.stored_check(bpy.context.scene).problems}
+
+
+@pytest.mark.smoke
+def test_buttons_mend_one_problem_and_the_list_keeps_the_others(kit):
+    check()
+    wrong = {("UCX_SM_Keg_00.001", "name"), ("UCXSM_Vase_00", "name")}
+    small = {("SM_Crate", "outside"), ("SM_Chest", "outside")}
+    assert problems() == wrong | small
+    page = Page(PANEL)
+    assert page.buttons.count(RENAME) == page.buttons.count(REBUILD) == 3, "one for each, one for both"
+    found = [each.name for each in kept_checks.stored_check(bpy.context.scene).findings]
+    assert bpy.ops.collision_bounds.rebuild_colliders(index=found.index("SM_Crate")) == {"FINISHED"}
+    assert problems() == wrong | {("SM_Chest", "outside")}
+    crate = bpy.data.objects["SM_Crate"].children[0]
+    assert crate.name == "UCX_SM_Crate_00", "the kind is kept although the panel has another"
+    found = [each.name for each in kept_checks.stored_check(bpy.context.scene).findings]
+    assert bpy.ops.collision_bounds.rename_colliders(index=found.index("UCXSM_Vase_00")) == {"FINISHED"}
+    assert problems() == {("UCX_SM_Keg_00.001", "name"), ("SM_Chest", "outside")}
+    assert "UCX_SM_Vase_00" in bpy.data.objects
+
+
+def test_buttons_mend_all_problems_of_a_kind_and_undo_brings_them_back(kit):
+    bpy.ops.ed.undo_push(message="Built")
+    check()
+    assert bpy.ops.collision_bounds.rename_colliders() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="Renamed")
+    assert {"UCX_SM_Keg_00", "UCX_SM_Vase_00"} <= set(bpy.data.objects.keys())
+    assert bpy.ops.collision_bounds.rebuild_colliders() == {"FINISHED"}
+    assert problems() == set()
+    assert {"UCX_SM_Crate_00", "USP_SM_Chest_00"} <= set(bpy.data.objects.keys())
+    bpy.ops.ed.undo_push(message="Rebuilt")
+    bpy.ops.ed.undo()
+    bpy.ops.ed.undo()
+    assert "UCXSM_Vase_00" in bpy.data.objects and OUTDATED in Page(PANEL).labels
+    with pytest.raises(RuntimeError, match="out of date"):
+        bpy.ops.collision_bounds.rename_colliders()
+
+
+def test_rebuilt_colliders_keep_the_name_pattern_and_lose_edits(kit):
+    select_objects(bpy.data.objects["SM_Crate"])
+    bpy.ops.collision_bounds.create_colliders(kind="hull", keep_kinds=True, naming="godot")
+    collider = bpy.data.objects["SM_Crate"].children[0]
+    collider.scale = (0.5, 0.5, 0.5)
+    bpy.context.scene.collision_bounds.colliders.naming = "unreal"
+    check()
+    bpy.ops.collision_bounds.rebuild_colliders()
+    assert collider.name == "SM_Crate_00-convcolonly" and collider.scale[:] == (1, 1, 1)
+
+
+def test_colliders_of_other_tools_cannot_be_rebuilt(wrong):
+    check()
+    assert REBUILD not in Page(PANEL).buttons and RENAME not in Page(PANEL).buttons
 
 
 def test_result_survives_undo_and_is_of_one_scene(wrong):
@@ -130,9 +209,11 @@ def test_result_is_marked_as_outdated_after_an_edit(wrong, change):
     bpy.context.scene.frame_set(7)
     bpy.context.view_layer.update()
     assert OUTDATED not in Page(PANEL).labels
+    assert SELECT in Page(PANEL).buttons
     change()
     bpy.context.view_layer.update()
-    assert OUTDATED in Page(PANEL).labels
+    page = Page(PANEL)
+    assert OUTDATED in page.labels and SELECT not in page.buttons, "problems may be mended"
     check()
     assert OUTDATED not in Page(PANEL).labels
 

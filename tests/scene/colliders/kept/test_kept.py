@@ -19,7 +19,7 @@ def kit(add_mesh):
     props = [add_mesh(f"Prop {kind}", location=(5 * n, 0, 0)) for n, kind in enumerate(KINDS)]
     for item, kind in zip(props, KINDS, strict=True):
         select_objects(item)
-        create_colliders(kind=kind, keep_kinds=True)
+        create_colliders(kind=kind, kept_kinds="unselected")
     select_objects()
     return props
 
@@ -34,20 +34,20 @@ OF_KINDS = {f"{prefix}_Prop {kind}_00" for kind, prefix in KINDS.items()}
 @pytest.mark.smoke
 def test_objects_that_are_not_selected_keep_their_kinds(kit, add_mesh):
     assert names() == OF_KINDS
-    assert create_colliders(kind="sphere", keep_kinds=True).replaced == 4
+    assert create_colliders(kind="sphere", kept_kinds="unselected").replaced == 4
     assert names() == OF_KINDS
     select_objects(kit[0])
-    create_colliders(kind="sphere", keep_kinds=True)
+    create_colliders(kind="sphere", kept_kinds="unselected")
     assert names() == OF_KINDS - {"UBX_Prop box_00"} | {"USP_Prop box_00"}
     add_mesh("New")
     select_objects()
-    create_colliders(kind="capsule", keep_kinds=True)
+    create_colliders(kind="capsule", kept_kinds="unselected")
     assert names() >= {"UCP_New_00", "USP_Prop box_00", "UCX_Prop hull_00"}, "only new objects get the kind"
 
 
 def test_selected_collider_stands_for_its_object(kit):
     select_objects(bpy.data.objects["UBX_Prop box_00"])
-    create_colliders(kind="hull", keep_kinds=True)
+    create_colliders(kind="hull", kept_kinds="unselected")
     assert names() == OF_KINDS - {"UBX_Prop box_00"} | {"UCX_Prop box_00"}
 
 
@@ -60,7 +60,7 @@ def test_kind_of_a_pattern_without_it_is_kept(add_mesh):
     add_mesh("Crate", scale=(1, 2, 3))
     create_colliders(kind="sphere", pattern="{name}_{number}-convcolonly")
     count = len(colliders()[0].data.vertices)
-    create_colliders(kind="box", pattern="{name}_{number}-convcolonly", keep_kinds=True)
+    create_colliders(kind="box", pattern="{name}_{number}-convcolonly", kept_kinds="unselected")
     assert len(colliders()[0].data.vertices) == count != 8
 
 
@@ -68,7 +68,7 @@ def test_colliders_of_earlier_versions_have_the_kind_of_their_name_and_are_repla
     for item in colliders():
         del item[RECORD_PROPERTY]
         item.location.z = 5
-    result = create_colliders(kind="box", keep_kinds=True)
+    result = create_colliders(kind="box", kept_kinds="unselected")
     assert (result.replaced, result.edited) == (4, 0) and names() == OF_KINDS
     assert all(item.location.z == 0 for item in colliders())
 
@@ -132,7 +132,7 @@ def test_edits_of_the_object_and_a_saved_file_are_no_edits_of_its_colliders(kit,
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "kit.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "kit.blend"))
     assert not any(map(is_edited, colliders()))
-    assert create_colliders(keep_kinds=True).edited == 0
+    assert create_colliders(kept_kinds="unselected").edited == 0
     (box,) = (item for item in colliders() if item.name.startswith("UBX"))
     lowest = np.min([vertex.co[:] for vertex in box.data.vertices], axis=0)
     np.testing.assert_allclose(lowest, 1.5 * np.array(CUBE)[0])
