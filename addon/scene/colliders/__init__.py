@@ -9,6 +9,7 @@ In reading order:
   vertex group.
 - `containment`: evaluated surfaces of colliders and their meshes, hidden ones too; volumes of colliders,
   vertices of a mesh that are outside of all, and holes that they fill.
+- `openings`: sentences about what a collider fills, with volumes and the pieces of the mesh that it joins.
 - `check_rules`: the problems of one collider: its name, and whether it is closed, convex, and of its kind.
 - `check`: the check of all colliders of a scene, made by the extension or otherwise.
 - `mend`: renaming colliders, and creating them again, where that mends a problem.

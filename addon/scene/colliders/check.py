@@ -43,6 +43,7 @@ from .containment import (
     read_surface,
 )
 from .objects import ancestors
+from .openings import filled_text
 from .records import is_replaceable
 
 _DISABLED = "is disabled in viewports, so Blender does not evaluate it: enable it to check it"
@@ -51,10 +52,6 @@ _OF_BONE = message(
 )
 _RENAMED = template(
     "is found by Unreal for its mesh {mesh} only if your exporter renames the mesh to {wanted}"
-)
-_FILLED = template(
-    "fills notches or holes of its mesh, up to {distance:.2g} from the surface: "
-    "raise Parts to leave them open"
 )
 _CUSTOM = ColliderName("custom", "hull", (), ())
 
@@ -395,7 +392,12 @@ def _check_group(
         filled = filled_distances(source, volumes)
         colliders = [entry._replace(filled=filled.get(entry.id)) for entry in colliders]
         notes += [
-            ColliderFinding(entry.name, entry.id, "filled", message(_FILLED, distance=entry.filled))
+            ColliderFinding(
+                entry.name,
+                entry.id,
+                "filled",
+                filled_text(source, volumes[entry.id], entry.filled, len(group) == 1),
+            )
             for entry in colliders
             if entry.filled and is_noticeable(entry.filled, source, unit)
         ]

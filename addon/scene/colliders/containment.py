@@ -22,7 +22,7 @@ from mathutils.bvhtree import BVHTree
 
 from ...core import Capsule
 from ...core.fitting.quickhull import extreme_points, face_planes, max_height_above, quickhull
-from ...core.numeric.arrays import Bools, Floats, Ints, cross, length, transform_points
+from ...core.numeric.arrays import Bools, Floats, Ints, cross, dot, length, transform_points
 from ...core.numeric.geodesic import geodesic_directions
 from ...core.shapes.axial import distance_from_segment
 from ...core.shapes.primitives import closest_on_triangle, triangles_from_corners
@@ -221,6 +221,10 @@ class RoundVolume:
 
     upper_bounds = distances
 
+    @property
+    def volume(self) -> float:
+        return float(self.capsule.volume)
+
 
 class HullVolume:
     """The convex hull of a collider's vertices.
@@ -252,6 +256,14 @@ class HullVolume:
         self._triangles = triangles_from_corners(world[faces])
         heights = max_height_above(surface.local - middle, self._normals, self._offsets)
         self.slack = max(float(heights.max()), 0.0)
+
+    @property
+    def volume(self) -> float:
+        """Volume in the world."""
+        a, b, c = (
+            corner - self._center for corner in (self._triangles.a, self._triangles.b, self._triangles.c)
+        )
+        return abs(float(dot(a, cross(b, c)).sum())) / 6
 
     def heights(self, points: Floats) -> Floats:
         """Lower bounds (n,) of the signed distances of points (n, 3) in world space, exact in sign."""
