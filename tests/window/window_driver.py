@@ -44,8 +44,10 @@ _PROBE_STEP = 14  # from one probe to the next; a button is 20 pixels high
 _HALF_BUTTON = 10
 _PANEL_HEADER = 26  # from one folded panel to the next
 _SWITCH = 0.16  # horizontal position of the switch in a header, as a fraction of the sidebar's width
-_ABOVE_OBJECT_SETTINGS = {"Fit Settings": 2, "Swept Bounds": 1}
+_ABOVE_OBJECT_SETTINGS = {"Fit Settings": 3, "Swept Bounds": 2}
 """Folded panels under Bounds, by the number of headers up from that of Object Settings."""
+_ABOVE_FIND_CONTACTS = 62
+"""Pixels from Find Contacts up to the header of Active Object, while that panel is folded."""
 _TAB = 60  # from one probe of the tabs to the next; the tab of the extension is 95 pixels high
 
 
@@ -201,6 +203,7 @@ class WindowDriver:
         self.folder = folder
         self.notes = notes
         self._last_input = time.monotonic()  # when a button or key was released
+        self._is_active_object_open = False
         ids = self.x11_ids()
         if not ids:
             raise CannotClickError("xdotool finds no window of Blender: is this an X11 screen?")
@@ -472,8 +475,10 @@ class WindowDriver:
         yield from self.wait_for_redraw()
 
     def open_collider_panel(self) -> Steps:
-        """Fold the panels Bounds and Contacts, and open Colliders; Touching Now and Display are folded."""
-        yield from self.click_panel_headers(0, 1, 4)
+        """Fold the panels above Colliders that are open, and open Colliders."""
+        folded = (0, 1, 2) if self._is_active_object_open else (0, 2)
+        self._is_active_object_open = False
+        yield from self.click_panel_headers(*folded, 5)
 
     def click_panel_headers(self, *numbers: int) -> Steps:
         """Click the headers of panels, each below panels that are folded: this folds or opens them."""
@@ -581,10 +586,15 @@ class WindowDriver:
     def toggle_panels(self, *panels: int) -> Steps:
         """Open or fold panels for the active object, in an order in which the following ones stay in place.
 
-        They are counted from Object Settings, whose header is found by its switch. It has one only while the
-        active object has geometry.
+        The panel that they are in is opened the first time. They are counted from Object Settings, whose
+        header is found by its switch. It has one only while the active object has geometry.
         """
         region = self.region("UI")
+        if not self._is_active_object_open:
+            x, y = yield from self.find_button(region, "collision_bounds.find_contacts")
+            yield from self.move_mouse(x, y + _ABOVE_FIND_CONTACTS)
+            yield from self.click()
+            self._is_active_object_open = True
         _, y = yield from self.find_button(region, "use_object_settings", across=_SWITCH)
         for number in panels:
             yield from self.wait_for_panels()

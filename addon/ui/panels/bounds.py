@@ -16,9 +16,6 @@ from ..texts import iface_, iface_count, length_text
 from . import sidebar
 from .menus import COLLISION_BOUNDS_PT_presets
 
-_HEADER_SURROUNDINGS = 96
-"""Pixels of a sidebar that are left and right of the texts in the header of a subpanel."""
-
 
 class COLLISION_BOUNDS_PT_bounds(sidebar.Tab, Panel):
     bl_label = "Bounds"
@@ -62,7 +59,7 @@ class COLLISION_BOUNDS_PT_fit_settings(sidebar.BoundsTab, Panel):
             return
         text = f"{texts[0]} +{len(texts) - 1}" if len(texts) > 1 else texts[0]
         title = iface_(COLLISION_BOUNDS_PT_fit_settings.bl_label)
-        if not sidebar.fits_in_sidebar(context, _HEADER_SURROUNDINGS)(f"{title} {text}"):
+        if not sidebar.fits_in_sidebar(context, sidebar.HEADER_SURROUNDINGS)(f"{title} {text}"):
             text = f"+{len(texts)}"
         self.layout.label(text=text, translate=False)
 
@@ -165,21 +162,21 @@ def _changed_texts(context: Context) -> list[str]:
 
 
 def _draw_state(layout: UILayout, settings: SceneSettings) -> None:
-    """Draw a line that is always there: warnings, or how many objects have bounds; below it, notes."""
+    """Draw a line that is always there: warnings, contacts to lose, or how many bounds; below it, notes."""
     results = settings.results
-    result = results.bounds
+    result, contacts = results.bounds, results.contacts
+    count = len(contacts.report.contacts) if contacts is not None and contacts.report is not None else 0
     if warnings := _warnings(settings):
         sidebar.draw_warning_button(layout, "COLLISION_BOUNDS_PT_bounds_warnings", warnings)
     elif result is None:
         layout.label(text="No bounds yet", icon="INFO")
+    elif count:
+        text = iface_count(count, "Computing clears {count} contact", "Computing clears {count} contacts")
+        layout.label(text=text, translate=False, icon="INFO")
     else:
         layout.label(text=bounds_count(result, iface_count), translate=False, icon="CHECKMARK")
     # While there are contacts, the Contacts panel has the notes.
-    if results.contacts is not None and results.contacts.report is not None:
-        if count := len(results.contacts.report.contacts):
-            text = iface_count(count, "Computing clears {count} contact", "Computing clears {count} contacts")
-            layout.label(text=text, translate=False, icon="INFO")
-    elif notes := notes_on_bounds(results):
+    if contacts is None and (notes := notes_on_bounds(results)):
         sidebar.draw_note_button(layout, "COLLISION_BOUNDS_PT_bounds_notes", notes)
 
 

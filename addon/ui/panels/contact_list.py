@@ -152,7 +152,7 @@ def _short_frame(frame: float, uncertainty: float = 0.0) -> str:
 
 
 def draw_counts(layout: UILayout, settings: SceneSettings) -> None:
-    """Draw how many rows of each kind there are; each count is a filter."""
+    """Draw how many rows of each kind there are, if any, and how many contacts; each count is a filter."""
     grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
     grid.use_property_split = False
     texts = {
@@ -162,25 +162,24 @@ def draw_counts(layout: UILayout, settings: SceneSettings) -> None:
         "show_hidden": (n_("{count} hidden row"), n_("{count} hidden rows")),
     }
     for name, count in counts_of_rows(settings).items():
-        part = grid.row(align=True)
-        part.enabled = count > 0
-        text = iface_count(count, *texts[name])
-        part.prop(settings.contact_list, name, text=text, translate=False, toggle=True)
+        if count or name == "show_contacts":
+            text = iface_count(count, *texts[name])
+            grid.prop(settings.contact_list, name, text=text, translate=False, toggle=True)
 
 
 def draw_headings(layout: UILayout, context: Context, settings: SceneSettings) -> None:
     """Draw column headings above the list; clicking one sorts by it, and again reverses the order.
 
-    Above those of the numbers is a line that says what they are of. Where there is room for one number, its
-    heading is the last one.
+    Above those of the numbers is a line that says so if they are of bounds. Where there is room for one
+    number, its heading is the last one.
     """
     contact_list = settings.contact_list
-    line = layout.row(align=True)
-    line.row(align=True).label(text="")
-    numbers = line.row(align=True)
-    numbers.ui_units_x, numbers.alignment = 2 * _HEADING_UNITS + _AFTER_UNITS, "CENTER"
-    text = n_("Of meshes:") if is_of_meshes(settings.results.contacts) else n_("Of bounds:")
-    numbers.label(text=iface_(text), translate=False)
+    if not is_of_meshes(settings.results.contacts):
+        line = layout.row(align=True)
+        line.row(align=True).label(text="")
+        numbers = line.row(align=True)
+        numbers.ui_units_x, numbers.alignment = 2 * _HEADING_UNITS + _AFTER_UNITS, "CENTER"
+        numbers.label(text="Of bounds:")
     line = layout.row(align=True)
     line.use_property_split = False
     columns = [("FRAME", meaning_("Frame")), ("VALUE", iface_("Depth"))]

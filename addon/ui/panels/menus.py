@@ -110,20 +110,23 @@ class COLLISION_BOUNDS_MT_pie(Menu):
 
 def draw_rare_commands(layout: UILayout) -> None:
     """Draw the commands of the contact list that have no button."""
-    contact_list = settings_of(bpy.context).contact_list
-    layout.prop(contact_list, "selected_only")
+    contact_list, markers = settings_of(bpy.context).contact_list, "collision_bounds.contact_markers"
     layout.prop_menu_enum(contact_list, "group_by")
+    layout.prop(contact_list, "selected_only")
     layout.operator("collision_bounds.show_hidden_rows", icon="LOOP_BACK")
-    markers = "collision_bounds.contact_markers"
+    layout.separator()
+    layout.operator("collision_bounds.move_apart", icon="ARROW_LEFTRIGHT")
     layout.operator(markers, icon="MARKER_HLT")
+    layout.operator(markers, text="Markers of All Intervals", icon="MARKER").all_intervals = True
+    layout.separator()
     layout.operator("collision_bounds.copy_contacts", icon="COPYDOWN")
     layout.operator("collision_bounds.load_report", text="Load Report...", icon="IMPORT")
+    layout.separator()
     layout.operator("collision_bounds.load_baseline", text="Load Baseline...", icon="IMPORT")
     layout.operator("collision_bounds.clear_baseline", icon="X")
     layout.operator("collision_bounds.accept_contacts", text="Accept Contacts...", icon="CHECKMARK")
     layout.operator("collision_bounds.revoke_acceptance", icon="LOOP_BACK")
-    layout.operator("collision_bounds.move_apart", icon="ARROW_LEFTRIGHT")
-    layout.operator(markers, text="Markers of All Intervals", icon="MARKER").all_intervals = True
+    layout.separator()
     layout.operator("collision_bounds.compute_separation", icon="FILE_REFRESH")
     layout.operator("collision_bounds.export_separation", text="Export Separation...", icon="EXPORT")
     layout.operator("collision_bounds.key_separation", icon="KEYINGSET")

@@ -1,6 +1,6 @@
 """Panels of the active object: its settings, custom shape, collision response and measurements.
 
-They are in the sidebar under Bounds, and the first three in the Physics tab of the Properties editor.
+They are in the sidebar under Active Object, and the first three in the Physics tab of the Properties editor.
 A panel of the active collection is in its tab there.
 """
 
@@ -16,8 +16,8 @@ from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collec
 from ...scene.fitting.quality import FitQuality
 from ..kept_checks import active_with_geometry, find_measurement, settings_of_active
 from ..properties.scene import settings_of
-from ..texts import draw_line, draw_note, iface_, length_text, meaning_, n_
-from .sidebar import BoundsTab
+from ..texts import draw_line, draw_note, iface_, length_text, meaning_, n_, shortened
+from .sidebar import HEADER_SURROUNDINGS, Tab, fits_in_sidebar
 
 _DIGITS = 3
 """Digits of a length, so that three fit into a line. The copied numbers have more."""
@@ -157,15 +157,39 @@ class _Physics(_InProperties):
         return active_with_geometry(context) is not None
 
 
-class COLLISION_BOUNDS_PT_object_settings(_ObjectSettings, BoundsTab, Panel):
+class COLLISION_BOUNDS_PT_active_object(Tab, Panel):
+    """Parent of the panels of the active object in the sidebar."""
+
+    bl_label = "Active Object"
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+    def draw_header_preset(self, context: Context) -> None:
+        """Draw the name of the object, in the room that the label leaves."""
+        item = context.object
+        if item is not None:
+            fits = fits_in_sidebar(context, HEADER_SURROUNDINGS)
+            label, name = iface_(COLLISION_BOUNDS_PT_active_object.bl_label), name_of(item)
+            text = shortened(name, "", lambda text: fits(f"{label} {text}"))
+            self.layout.label(text=text, translate=False)
+
+    def draw(self, _context: Context) -> None:
+        """Draw nothing: the panels below have the settings."""
+
+
+class _InActiveObject(Tab):
+    bl_parent_id = "COLLISION_BOUNDS_PT_active_object"
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+
+class COLLISION_BOUNDS_PT_object_settings(_ObjectSettings, _InActiveObject, Panel):
     """Settings of the active object that replace those of the scene."""
 
 
-class COLLISION_BOUNDS_PT_custom_shape(_CustomShape, BoundsTab, Panel):
+class COLLISION_BOUNDS_PT_custom_shape(_CustomShape, _InActiveObject, Panel):
     """Custom shape of the active object."""
 
 
-class COLLISION_BOUNDS_PT_collision_response(_CollisionResponse, BoundsTab, Panel):
+class COLLISION_BOUNDS_PT_collision_response(_CollisionResponse, _InActiveObject, Panel):
     """Collision response of the active object."""
 
 
@@ -194,7 +218,7 @@ class COLLISION_BOUNDS_PT_physics_collision_response(_CollisionResponse, _InPhys
     """Collision response in the Properties editor."""
 
 
-class COLLISION_BOUNDS_PT_measurements(BoundsTab, Panel):
+class COLLISION_BOUNDS_PT_measurements(_InActiveObject, Panel):
     bl_label = "Measurements"
 
     def draw(self, context: Context) -> None:

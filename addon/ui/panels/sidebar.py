@@ -149,6 +149,8 @@ def draw_parts(layout: UILayout, settings: Any) -> None:
     row.prop(settings, "parts_tolerance")
 
 
+HEADER_SURROUNDINGS = 96
+"""Pixels of a sidebar that are left and right of the texts in the header of a panel."""
 _DEFAULT_REGION = 280
 """Pixels of a sidebar that nobody has resized."""
 

@@ -8,7 +8,7 @@ import bpy
 from picture_steps import Pictures, find, toggle_panel
 from window_driver import PACKAGE, Steps, WindowDriver, module
 
-PANELS = ("bounds", "contacts", "touching-now", "display", "colliders", "export")
+PANELS = ("bounds", "active-object", "contacts", "touching-now", "display", "colliders", "export")
 """Panels of the tab, in its order."""
 
 
@@ -18,7 +18,7 @@ def open_subpanels() -> None:
     panels.folded.__defaults__ = (False, *panels.folded.__defaults__[1:])
     found = [cls for cls in bpy.types.Panel.__subclasses__() if cls.__module__.startswith(f"{PACKAGE}.ui")]
     for cls in found:
-        if getattr(cls, "bl_parent_id", "").endswith("_bounds"):
+        if getattr(cls, "bl_parent_id", "").endswith(("_bounds", "_active_object")):
             bpy.utils.unregister_class(cls)
             cls.bl_options = set(cls.bl_options) - {"DEFAULT_CLOSED"}
             bpy.utils.register_class(cls)
@@ -60,7 +60,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.scroll_sidebar(5)
     yield from pictures.take("contacts-below")
     yield from driver.scroll_sidebar(4)
-    yield from toggle_panel(driver, 1)
+    yield from toggle_panel(driver, 2)
     for number, name in enumerate(PANELS):
         if name != "contacts":
             yield from toggle_panel(driver, number)

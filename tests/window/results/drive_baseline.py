@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 from window_driver import Steps, WindowDriver
 
-LOAD, ACCEPT = 6, 8
+LOAD, ACCEPT = 9, "alt+1"
 """Entries of the menu below the list."""
 
 

@@ -8,7 +8,7 @@ from window_driver import Steps, WindowDriver
 PAIR = ("Plate", "Projectile")
 NEXT, FRAME, STOP = 0.14, 0.24, 0.82
 """Horizontal positions of buttons, as fractions of the sidebar's width: several are in one row."""
-MARKERS, COPY = 3, 4
+MARKERS, COPY = 5, 7
 """Entries of the menu below the list."""
 
 LATE = 400

@@ -15,7 +15,7 @@ from example_scene import projectile_contact_frame
 
 PAIR = ("Plate", "Projectile")
 VIEW = ((-3.4, -1.3, 0.6), 4.5, (1.15, 0, 0.5))
-MARKERS = 3
+MARKERS = 5
 """Entry of the menu below the list."""
 DRAG_DISTANCE = 0.5
 """Distance by which a side of the override is dragged."""

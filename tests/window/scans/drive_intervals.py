@@ -9,8 +9,8 @@ from window_driver import Steps, WindowDriver
 BALL, FLOOR = "Delivery Robot Left Front Bumper", "Loading Ramp Side Barrier"
 PREVIOUS, NEXT = 0.755, 0.83
 """Horizontal positions of the arrows, as fractions of the sidebar's width: both are in one row."""
-ALL_INTERVALS = "alt+1"
-"""Key of the eleventh entry of the menu below the list."""
+ALL_INTERVALS = 6
+"""Key of the entry of the menu below the list."""
 
 
 def build_scene() -> None:

@@ -9,8 +9,8 @@ from scenes import add_box, empty_scene, move
 from window_driver import Steps, WindowDriver
 
 PREFIX = "Conveyor_Section_With_A_Very_Long_Name"
-EXPORT, KEY = "alt+3", "alt+4"
-"""Keys of the 13th and 14th entry of the menu below the list."""
+EXPORT, KEY = "alt+4", "alt+5"
+"""Keys of the 14th and 15th entry of the menu below the list."""
 WALL, MOVER = f"{PREFIX}.Wall", f"{PREFIX}.Mover"
 
 

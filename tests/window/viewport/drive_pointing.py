@@ -38,7 +38,7 @@ def state(driver: WindowDriver) -> dict[str, Any]:
 def move_apart(driver: WindowDriver) -> Steps:
     """Move the pair of the active row apart, and undo."""
     before = locations()
-    yield from driver.choose_from_list_menu(0)  # the tenth entry
+    yield from driver.choose_from_list_menu(4)
     moved = [name for name, x in locations().items() if x != before[name]]
     yield from driver.note("moved", moved=moved)
     yield from driver.press_keys("ctrl+z")
