@@ -34,6 +34,7 @@ from .ui.row_order import regroup
 _MODULES = (
     *("properties.contact_list", "properties.preferences", "properties.scene"),
     *("operators.object", "operators.jobs", "operators.rows", "operators.ignored_pairs", "operators.pairs"),
+    "operators.groups",
     *("operators.reports", "operators.pointing", "operators.export", "operators.colliders"),
     *("panels.menus", "gizmos"),
     *("panels.bounds", "panels.object", "panels.contact_list", "panels.contacts", "panels.display"),

@@ -5,6 +5,7 @@
 | `jobs.py` | Compute Bounds, Compute Swept Bounds, Find Contacts, Stop, Clear Results |
 | `rows.py` | Go to Contact, Go to Interval, Sort, Frame Pair, Show Hidden Rows, Copy, Contact Markers |
 | `ignored_pairs.py` | Ignore and restore pairs |
+| `groups.py` | Add and Remove Collection of a group of pairs |
 | `pairs.py` | Accept contacts, Move Apart; Compute, Export and Key Separation |
 | `reports.py` | Load Report, Load and Clear Baseline; saves contacts with the file, and restores them |
 | `pointing.py` | clicks on bounds and on the graph in the viewport, and on bars in the timeline |

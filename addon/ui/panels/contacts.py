@@ -307,9 +307,18 @@ def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, ins
 
 
 def _draw_picker(layout: UILayout, settings: SceneSettings, option: str, label: str) -> None:
-    """Draw the pickers of a group: a collection or an object. Blender adds an eyedropper to each."""
+    """Draw the pickers of a group: collections or an object. Blender adds an eyedropper to each."""
     column, picker = layout.column(align=True), getattr(settings.pickers, option)
-    column.prop(picker, "collection", text=iface_(label), translate=False)
+    line = column.row(align=True)
+    line.prop(picker, "collection", text=iface_(label), translate=False)
+    if picker.collection is not None:
+        add: Any = line.operator("collision_bounds.add_collection", text="", icon="ADD")
+        add.option = option
+    for index, entry in enumerate(picker.more):
+        line = column.row(align=True)
+        line.prop(entry, "collection", text="and")
+        remove: Any = line.operator("collision_bounds.remove_collection", text="", icon="X")
+        remove.option, remove.index = option, index
     column.prop(picker, "object", text="or Object")
 
 

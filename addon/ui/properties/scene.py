@@ -216,6 +216,8 @@ def _choice(kind: type, chosen: str, other: str, description: str) -> Any:
     def clear_others(self: Any, _context: Context) -> None:
         if getattr(self, chosen) is not None:
             setattr(self, other, None)
+            if chosen == "object":
+                self.more.clear()
             settings, option = self.id_data.collision_bounds, self.path_from_id().rsplit(".", 1)[-1]
             if getattr(settings, option):
                 setattr(settings, option, "")
@@ -231,21 +233,36 @@ def clear_picker(name: str) -> Any:
         picker = getattr(self.pickers, name)
         if getattr(self, name):
             picker.collection = picker.object = None
+            picker.more.clear()
 
     return update
 
 
+class COLLISION_BOUNDS_PG_collection_choice(PropertyGroup):
+    """One of several collections."""
+
+    collection: PointerProperty(
+        type=bpy.types.Collection,
+        name="Collection",
+        description="All objects of this collection as well",
+        poll=_is_in_scene,
+    )
+
+
 class COLLISION_BOUNDS_PG_picker(PropertyGroup):
-    """A collection, an object, or neither."""
+    """One or more collections, an object, or nothing."""
 
     collection: _choice(bpy.types.Collection, "collection", "object", "All objects of this collection")
     object: _choice(bpy.types.Object, "object", "collection", "This object alone")
 
-    def pattern(self) -> str | None:
-        """Return the pattern of names that what was chosen has; None if nothing was."""
-        if self.collection is not None:
-            return COLLECTION_PREFIX + _escaped(name_of(self.collection))
-        return None if self.object is None else _escaped(name_of(self.object))
+    more: CollectionProperty(type=COLLISION_BOUNDS_PG_collection_choice)
+
+    def patterns(self) -> tuple[str, ...]:
+        """Return the patterns of names that what was chosen has."""
+        if self.object is not None:
+            return (_escaped(name_of(self.object)),)
+        chosen = [self.collection, *(entry.collection for entry in self.more)]
+        return tuple(COLLECTION_PREFIX + _escaped(name_of(entry)) for entry in chosen if entry is not None)
 
 
 class COLLISION_BOUNDS_PG_pickers(PropertyGroup):
@@ -376,9 +393,9 @@ class COLLISION_BOUNDS_PG_scene(options.HasOptions, PropertyGroup):
         return self.shape in OBSTACLE_SHAPES
 
     def names_of_option(self, option: str) -> tuple[str, ...]:
-        """Return the pattern of a group or of obstacles: of what was chosen, or as typed; empty for none."""
-        pattern = getattr(self.pickers, option).pattern() or getattr(self, option)
-        return (pattern,) if pattern else ()
+        """Return the patterns of a group or of obstacles: of what was chosen, or as typed; empty for none."""
+        typed = getattr(self, option)
+        return getattr(self.pickers, option).patterns() or ((typed,) if typed else ())
 
 
 def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:

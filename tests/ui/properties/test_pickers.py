@@ -42,6 +42,28 @@ def test_chosen_collection_gives_the_pairs_of_its_objects_after_renaming_too(sce
     assert pairs(scene_settings) == wanted
 
 
+def test_several_collections_give_the_pairs_of_all_their_objects(scene_settings):
+    picker = scene_settings.pickers.group_b
+    picker.collection = put_into_collection("Stops", "Near")
+    assert bpy.ops.collision_bounds.add_collection(option="group_b") == {"FINISHED"}
+    # Nothing is chosen in the second one yet.
+    assert pairs(scene_settings) == {frozenset(("Slider", "Near"))}
+    picker.more[0].collection = put_into_collection("Ends [new]", "Far")
+    assert pairs(scene_settings) == {frozenset(("Slider", "Near")), frozenset(("Slider", "Far"))}
+    assert bpy.ops.collision_bounds.remove_collection(option="group_b", index=0) == {"FINISHED"}
+    assert pairs(scene_settings) == {frozenset(("Slider", "Near"))}
+
+
+def test_chosen_object_replaces_all_collections(scene_settings):
+    picker = scene_settings.pickers.group_b
+    picker.collection = put_into_collection("Stops", "Near")
+    picker.more.add().collection = picker.collection
+    picker.object = bpy.data.objects["Far"]
+    assert contact_settings(scene_settings).group_b == ("Far",)
+    picker.collection = bpy.data.collections["Stops"]
+    assert contact_settings(scene_settings).group_b == ("collection:Stops",)
+
+
 def test_name_with_characters_of_patterns_is_that_object_alone(scene_settings):
     bpy.data.objects["Near"].name = "Post*"
     bpy.data.objects["Far"].name = "Post B"
