@@ -235,7 +235,9 @@ def draw_details(layout: UILayout, context: Context, settings: SceneSettings) ->
     row = active_row(settings)
     lines = _lines_of_group(context, settings) if row is None else _lines(context, settings, row)
     column = body.column(align=True)
-    for index, (text, icon) in enumerate(lines + [("", "BLANK1")] * (_LINES - len(lines))):
+    # Rows have the same height, so that what is below stays in place from one to the next.
+    room = 0 if row is None else _LINES - len(lines)
+    for index, (text, icon) in enumerate(lines + [("", "BLANK1")] * room):
         line = column.row(align=True)
         line.label(text=text, translate=False, icon=icon)
         if index == _TIME_LINE and COLLISION_BOUNDS_OT_go_to_interval.poll(context):
