@@ -37,8 +37,8 @@ _MODULES = (
     "operators.groups",
     *("operators.reports", "operators.pointing", "operators.export", "operators.colliders"),
     *("panels.menus", "gizmos"),
-    *("panels.bounds", "panels.object", "panels.contact_list", "panels.contacts", "panels.display"),
-    "panels.export",
+    *("panels.bounds", "panels.object", "panels.colliders", "panels.contact_list", "panels.contacts"),
+    *("panels.display", "panels.export"),
 )
 """Modules of `ui` with classes of Blender."""
 

@@ -46,7 +46,7 @@ _PANEL_HEADER = 26  # from one folded panel to the next
 _SWITCH = 0.16  # horizontal position of the switch in a header, as a fraction of the sidebar's width
 _ABOVE_OBJECT_SETTINGS = {"Fit Settings": 3, "Swept Bounds": 2}
 """Folded panels under Bounds, by the number of headers up from that of Object Settings."""
-_ABOVE_FIND_CONTACTS = 62
+_ABOVE_FIND_CONTACTS = 90
 """Pixels from Find Contacts up to the header of Active Object, while that panel is folded."""
 _TAB = 60  # from one probe of the tabs to the next; the tab of the extension is 95 pixels high
 
@@ -475,10 +475,10 @@ class WindowDriver:
         yield from self.wait_for_redraw()
 
     def open_collider_panel(self) -> Steps:
-        """Fold the panels above Colliders that are open, and open Colliders."""
-        folded = (0, 1, 2) if self._is_active_object_open else (0, 2)
+        """Fold the panels around Colliders that are open, and open Colliders."""
+        folded = (0, 1, 3) if self._is_active_object_open else (0, 3)
         self._is_active_object_open = False
-        yield from self.click_panel_headers(*folded, 5)
+        yield from self.click_panel_headers(*folded, 2)
 
     def click_panel_headers(self, *numbers: int) -> Steps:
         """Click the headers of panels, each below panels that are folded: this folds or opens them."""

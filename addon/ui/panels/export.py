@@ -1,174 +1,29 @@
-"""The Colliders and Export panels, and colliders in Blender's own glTF export.
+"""The Export panel, and colliders in Blender's own glTF export.
 
 The latter are options in its dialog, stored in the scene, and the hooks that its exporter calls.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import bpy
 from bpy.types import Context, Object, Panel, Scene, UILayout
 
 from ...formats.export.gltf import GltfExtension
-from ...formats.wording import valid_text
 from ...scene.blender.object_settings import decimal_from_float32, is_marked_collider
-from ...scene.colliders.check import ColliderCheck, Mend
-from ...scene.colliders.records import ColliderState
 from ...scene.gltf_export.nodes import ExportSettings, add_colliders
-from ...scene.settings import ColliderKind
-from ..kept_checks import count_colliders, is_outdated, stored_check
 from ..operators import export
-from ..operators.colliders import check_summary
 from ..overlay.state import after_export, before_export
-from ..properties.options import draw_options
 from ..properties.preferences import PACKAGE
-from ..properties.scene import COLLIDER_OPTIONS, fit_settings, selected_count, settings_of, settings_on
-from ..texts import iface_, iface_count, most_that_fit, n_, translated
-from .sidebar import Tab, fits_in_sidebar, folded, running_job, with_button
+from ..properties.scene import fit_settings, settings_of, settings_on
+from ..texts import iface_, n_, translated
+from .sidebar import Tab, folded
 
 _BUTTONS_IN_ROW, _LONG_BUTTONS_IN_ROW = 3, 2
 _SHORT_BUTTON = 12
 """Characters of the text of a button up to which three fit into a row."""
-
-_LISTED = 12
-"""Problems and notes that the panel lists; the report of the command line has all."""
-_SURROUNDINGS = 84
-"""Pixels of a sidebar that are left and right of a text in the list."""
-_SURROUNDINGS_OF_COUNTS = 64
-"""Pixels of a sidebar that are left and right of a text with an icon in a panel."""
-
-
-class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
-    bl_label = "Colliders"
-    bl_options: ClassVar = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        layout = with_button(
-            self.layout,
-            "collision_bounds.create_colliders",
-            "MESH_CUBE",
-            "collision_bounds.remove_colliders",
-            running_job("collision_bounds.create_colliders"),
-            _button_text(context),
-        )
-        settings = settings_of(context)
-        lines = layout.column(align=True)
-        fits = fits_in_sidebar(context, _SURROUNDINGS_OF_COUNTS)
-        for icon, text in count_lines(count_colliders(context.scene)):
-            for line in wrapped_lines(text, fits):
-                lines.label(text=line, translate=False, icon=icon)
-                icon = "BLANK1"
-        draw_options(layout, settings.colliders, COLLIDER_OPTIONS)
-        row = layout.row()
-        row.active = settings.display.show_overlay
-        row.prop(settings.colliders, "show_surfaces")
-        column = self.layout.column(align=True)
-        column.operator("collision_bounds.colliders_from_selection", icon="EDITMODE_HLT")
-        column.operator("collision_bounds.colliders_from_group", icon="GROUP_VERTEX")
-        self.layout.operator("collision_bounds.check_colliders", icon="CHECKMARK")
-        check = stored_check(context.scene)
-        if check is not None:
-            _draw_check(self.layout.box(), context, check)
-
-
-def _button_text(context: Context) -> str:
-    """Return the text of Create Colliders with the number of selected objects; empty for its label."""
-    count = selected_count(context)
-    return iface_("Create Colliders: {count} Selected", count=count) if count else ""
-
-
-_KIND_COUNTS: dict[ColliderKind, tuple[str, str]] = {
-    "box": (n_("{count} box"), n_("{count} boxes")),
-    "sphere": (n_("{count} sphere"), n_("{count} spheres")),
-    "capsule": (n_("{count} capsule"), n_("{count} capsules")),
-    "hull": (n_("{count} hull"), n_("{count} hulls")),
-}
-
-
-def count_lines(states: Counter[ColliderState]) -> Iterator[tuple[Any, str]]:
-    """Yield lines with an icon: how many colliders of which kinds, and how many were edited."""
-    kinds: Counter[ColliderKind] = Counter()
-    for state, count in states.items():
-        kinds[state.kind] += count
-    texts = [iface_count(kinds[kind], *texts) for kind, texts in _KIND_COUNTS.items() if kinds[kind]]
-    if len(texts) > 1:
-        one, many = n_("{count} collider: {kinds}"), n_("{count} colliders: {kinds}")
-        texts = [iface_count(kinds.total(), one, many, kinds=", ".join(texts))]
-    yield from (("CHECKMARK", text) for text in texts)
-    if edited := sum(count for state, count in states.items() if state.is_edited):
-        yield "INFO", iface_("{count} edited manually: kept", count=edited)
-
-
-_MENDS: dict[Mend, tuple[str, str]] = {
-    "rename": ("collision_bounds.rename_colliders", n_("Rename All: {count}")),
-    "rebuild": ("collision_bounds.rebuild_colliders", n_("Rebuild All: {count}")),
-}
-"""Operator that mends a problem, and the text of the button that mends all that it can."""
-
-
-def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> None:
-    """Draw the problems and notes of the last check: click a name to select the object.
-
-    After a change of the scene there are none, because some may be mended.
-    """
-    is_old = is_outdated(context.scene)
-    row = layout.row(align=True)
-    if is_old:
-        row.label(text="The scene changed: check again", icon="ERROR")
-    else:
-        row.label(text=check_summary(check), translate=False, icon="ERROR" if check.problems else "CHECKMARK")
-    row.operator("collision_bounds.clear_collider_check", text="", icon="X", emboss=False)
-    if is_old:
-        return
-    mends = Counter(problem.mended_by for problem in check.problems)
-    row = layout.row(align=True)
-    for mend, (operator, text) in _MENDS.items():
-        if mends[mend] > 1:
-            row.operator(operator, text=iface_(text, count=mends[mend]), translate=False)
-    fits = fits_in_sidebar(context, _SURROUNDINGS)
-    for index, problem in enumerate(check.findings[:_LISTED]):
-        column = layout.column(align=True)
-        line = column.row(align=True)
-        name = line.row(align=True)
-        name.alignment = "LEFT"
-        icon: Any = "RESTRICT_SELECT_OFF" if index < len(check.problems) else "INFO"
-        select, text = "collision_bounds.select_collider_problem", valid_text(problem.name)
-        name.operator(select, text=text, translate=False, icon=icon, emboss=False).index = index
-        if problem.mended_by:
-            button = line.row(align=True)
-            button.alignment = "RIGHT"
-            button.operator(_MENDS[problem.mended_by][0]).index = index
-        for text in wrapped_lines(valid_text(translated(problem.text)), fits):
-            column.label(text=text, translate=False)
-    if len(check.findings) > _LISTED:
-        more = len(check.findings) - _LISTED
-        text = iface_count(more, "and {count} other", "and {count} others")
-        layout.label(text=text, translate=False)
-
-
-def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
-    """Break a text between words into lines that fit; a word that does not fit is a line of its own.
-
-    Languages without spaces are broken between any two characters.
-    """
-    line = ""
-    for word in text.split():
-        longer = f"{line} {word}" if line else word
-        if line and not fits(longer):
-            yield line
-            longer = word
-        # Japanese, for example, is written without spaces.
-        while len(longer) > 1 and not fits(longer) and any("\u3040" <= each <= "\u9fff" for each in longer):
-            count = most_that_fit(len(longer), lambda count, text=longer: fits(text[:count]))
-            yield longer[:count]
-            longer = longer[count:]
-        line = longer
-    if line:
-        yield line
 
 
 class COLLISION_BOUNDS_PT_export(Tab, Panel):

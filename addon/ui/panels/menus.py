@@ -9,7 +9,7 @@ Presets of other versions load: with such settings, and without those that this 
 from __future__ import annotations
 
 import ast
-from functools import reduce
+from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -211,6 +211,21 @@ class COLLISION_BOUNDS_OT_preset_apply(Command, Operator):
         if ignored:
             text = n_("Preset {name}: ignored {settings}, which this version does not have")
             self.report({"WARNING"}, rpt_(text, name=shown, settings=", ".join(ignored)))
+
+
+@lru_cache(maxsize=1)
+def _engine_presets() -> list[Path]:
+    """Return the presets of the extension that set options of colliders."""
+    files = sorted((_FOLDER / "presets" / COLLISION_BOUNDS_OT_preset_add.preset_subdir).glob("*.py"))
+    return [file for file in files if f"{_SETTINGS}.colliders." in file.read_text("utf-8")]
+
+
+def draw_engine_presets(layout: UILayout) -> None:
+    """Draw a button for each engine that has a preset."""
+    for file in _engine_presets():
+        text = bpy.path.display_name(file.name, title_case=False)
+        button: Any = layout.operator(COLLISION_BOUNDS_OT_preset_apply.bl_idname, text=text, translate=False)
+        button.filepath = str(file)
 
 
 class COLLISION_BOUNDS_PT_presets(PresetPanel, Panel):

@@ -9,7 +9,7 @@ from addon.ui import job_state
 from addon.ui.operators.colliders import COLLISION_BOUNDS_OT_create_colliders
 from addon.ui.operators.jobs import COLLISION_BOUNDS_OT_compute_bounds
 from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
-from addon.ui.panels.export import COLLISION_BOUNDS_PT_colliders
+from addon.ui.panels.colliders import COLLISION_BOUNDS_PT_colliders
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
 from tests.ui.drawn_panel import Page
 

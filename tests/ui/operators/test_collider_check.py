@@ -7,7 +7,7 @@ import pytest
 
 from addon.scene.blender.object_settings import is_collider
 from addon.ui import job_state, kept_checks
-from addon.ui.panels import export as colliders_panel
+from addon.ui.panels import colliders as colliders_panel
 from addon.ui.properties.scene import selected_count
 from tests.scene.building import add_vertices, select_objects
 from tests.scene.colliders.checking import add_cube, add_tetrahedron

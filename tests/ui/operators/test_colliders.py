@@ -6,10 +6,11 @@ import bpy
 import numpy as np
 import pytest
 
+from addon import registration
 from addon.scene.colliders.records import collider_state
 from addon.scene.jobs import result_store
 from addon.ui import job_state, kept_checks
-from addon.ui.panels import export as colliders_panel
+from addon.ui.panels import colliders as colliders_panel
 from addon.ui.properties.scene import COLLIDER_OPTIONS
 from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism
 from tests.ui import scanned_scene
@@ -53,6 +54,16 @@ def test_every_option_is_in_panel_and_operator(crate, settings):
     assert not {"max_vertices", "pattern"} & set(
         Page(colliders_panel.COLLISION_BOUNDS_PT_colliders).options
     ), "options that do not apply are not drawn"
+
+
+def test_panel_is_below_bounds_and_has_a_button_for_each_engine(crate):
+    panels = [
+        cls.__name__ for cls in registration._CLASSES if cls.__name__.startswith("COLLISION_BOUNDS_PT_")
+    ]
+    tops = [name for name in panels if not hasattr(getattr(bpy.types, name), "bl_parent_id")]
+    assert tops.index("COLLISION_BOUNDS_PT_colliders") < tops.index("COLLISION_BOUNDS_PT_contacts")
+    page = Page(colliders_panel.COLLISION_BOUNDS_PT_colliders)
+    assert page.buttons.count("collision_bounds.preset_apply") == 3, "Godot, Unity, Unreal"
 
 
 @pytest.mark.smoke

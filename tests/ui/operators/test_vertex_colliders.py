@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.ui.panels import export as colliders_panel
+from addon.ui.panels import colliders as colliders_panel
 from tests.scene.building import CUBE, add_vertices, select_objects
 from tests.ui.drawn_panel import Page
 

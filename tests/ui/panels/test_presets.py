@@ -122,7 +122,7 @@ SHIPPED = Path(menus.__file__).parents[2] / "presets" / "collision_bounds"
 def test_common_purposes_have_presets(settings):
     assert str(SHIPPED) in bpy.utils.preset_paths("collision_bounds")
     names = {bpy.path.display_name(path.name, title_case=False) for path in SHIPPED.glob("*.py")}
-    assert names == {"Unreal UCX", "Godot", "Quick Check", "Exact"}
+    assert names == {"Unreal UCX", "Godot", "Unity", "Quick Check", "Exact"}
 
 
 WANTED = {
@@ -130,6 +130,7 @@ WANTED = {
     "Exact": {"shape": "mesh", "motion": "adaptive", "clearance": 0.0},
     "Unreal_UCX": {"colliders.kind": "hull", "colliders.naming": "unreal"},
     "Godot": {"colliders.kind": "hull", "colliders.naming": "godot"},
+    "Unity": {"colliders.kind": "hull", "colliders.naming": "unity"},
 }
 
 

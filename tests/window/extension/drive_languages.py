@@ -8,7 +8,7 @@ import bpy
 from picture_steps import Pictures, find, toggle_panel
 from window_driver import PACKAGE, Steps, WindowDriver, module
 
-PANELS = ("bounds", "active-object", "contacts", "touching-now", "display", "colliders", "export")
+PANELS = ("bounds", "active-object", "colliders", "contacts", "touching-now", "display", "export")
 """Panels of the tab, in its order."""
 
 
@@ -60,7 +60,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.scroll_sidebar(5)
     yield from pictures.take("contacts-below")
     yield from driver.scroll_sidebar(4)
-    yield from toggle_panel(driver, 2)
+    yield from toggle_panel(driver, 3)
     for number, name in enumerate(PANELS):
         if name != "contacts":
             yield from toggle_panel(driver, number)

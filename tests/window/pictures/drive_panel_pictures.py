@@ -21,7 +21,7 @@ def results(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from pictures.take("list-and-counts")
     settings.active_row = next(k for k, row in enumerate(settings.rows) if row.frame % 1)
     yield from pictures.take("active-row-and-subframe")
-    pictures.crop_panel("contacts", 56, 560)
+    pictures.crop_panel("contacts", 84, 560)
     display.show_names = True
     yield from pictures.take("labels")
     display.show_names = False
@@ -45,9 +45,9 @@ def objects(driver: WindowDriver, pictures: Pictures) -> Steps:
     bpy.context.view_layer.objects.active = item
     item.select_set(True)
     item.collision_bounds.use_object_settings = True
-    yield from toggle_panel(driver, 2)  # Contacts, while Bounds is folded
+    yield from toggle_panel(driver, 3)  # Contacts, while Bounds is folded
     bpy.context.scene.frame_set(40)  # four pairs touch
-    for number, (name, tall) in enumerate((("touching-now", 134), ("display", 298), ("colliders", 280)), 3):
+    for number, name, tall in ((2, "colliders", 306), (4, "touching-now", 134), (5, "display", 298)):
         yield from toggle_panel(driver, number)
         yield from pictures.take(name)
         pictures.crop_panel(name, 28 * number, tall)

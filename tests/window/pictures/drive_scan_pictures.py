@@ -54,8 +54,8 @@ def progress(driver: WindowDriver, pictures: Pictures) -> Steps:
 
 def touching(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take pictures of Touching Now with few and with many pairs, of long names."""
-    yield from toggle_panel(driver, 2)
     yield from toggle_panel(driver, 3)
+    yield from toggle_panel(driver, 4)
     yield from pictures.take("touching-now-few")
     for number in range(12):
         add_box(f"Warehouse_Shelf_Section_North_Box_{number:02}", 0.9 * number, 3)
