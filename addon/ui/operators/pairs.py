@@ -195,20 +195,32 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
     moved: one_of(
         "Move",
         "Object to move",
-        ("ACTIVE", "Active Object", "The active object if it is one of the pair, otherwise the second"),
+        (
+            "AUTOMATIC",
+            "Automatic",
+            "The one without animation, else the active one, if it can be moved",
+        ),
         *_SIDES,
         options={"SKIP_SAVE"},
     )
 
     def run(self, context: Context) -> Outcome:
+        """Move the object that was chosen, or the first one that can be moved."""
+        objects = [item for _, item in pair_of_row(context.view_layer, *row_of(context))]
+        sides = {"FIRST": [0], "SECOND": [1]}.get(self.moved) or _sides_to_move(context, objects)
+        refusals = []
+        for side in sides:
+            try:
+                return self._move_side(context, objects[side], side)
+            except SceneError as error:
+                refusals.append(error)
+        raise refusals[0]
+
+    def _move_side(self, context: Context, item: bpy.types.Object | None, side: int) -> Outcome:
         settings, row = row_of(context)
         pair, result = entry_of_row(settings, row), settings.results.contacts
-        objects = [item for _, item in pair_of_row(context.view_layer, settings, row)]
-        second = self.moved == "SECOND" or (
-            self.moved == "ACTIVE" and context.view_layer.objects.active != objects[0]
-        )
-        subjects = (pair.b, pair.a) if second else (pair.a, pair.b)
-        item, name = objects[int(second)], valid_text(result.subjects[subjects[0]].name)
+        subjects = (pair.b, pair.a) if side else (pair.a, pair.b)
+        name = valid_text(result.subjects[subjects[0]].name)
         if item is None or result.subjects[subjects[0]].key[2]:
             raise refusal("{name} is not an object of this scene: move the other one", name=name)
         if item.library is not None:
@@ -220,12 +232,30 @@ class COLLISION_BOUNDS_OT_move_apart(Command, Operator):
             return self.cancelled(rpt_("They do not overlap at this frame"))
         length = length_text(distance, context.scene.unit_settings)
         text = rpt_("{name} moved by {distance}", name=name, distance=length)
-        data: Any = item.animation_data
-        if data is None or not (data.action is not None or data.nla_tracks or data.drivers):
+        if not _is_animated(item):
             return text
         warning = rpt_("It is animated: insert a key, or the next frame moves it back")
         self.report({"WARNING"}, sentences([text, warning]))
         return None
+
+
+def _sides_to_move(context: Context, objects: Sequence[bpy.types.Object | None]) -> list[int]:
+    """Return the indices of both objects, first that which stands still, such as a table, or is active."""
+    active = context.view_layer.objects.active
+
+    def rank(side: int) -> tuple[bool, bool]:
+        item: Any = objects[side]
+        above = item
+        while above is not None and not (_is_animated(above) or above.constraints):
+            above = above.parent
+        return item is None or above is not None, item != active
+
+    return sorted((0, 1), key=rank)
+
+
+def _is_animated(item: bpy.types.Object) -> bool:
+    data: Any = item.animation_data
+    return data is not None and bool(data.action is not None or data.nla_tracks or data.drivers)
 
 
 def _deepest_after_click(context: Context) -> float | None:

@@ -64,8 +64,9 @@ def test_object_is_moved_by_the_depth_and_the_pair_is_apart(overlapping):
     assert bpy.ops.collision_bounds.move_apart(moved=which) == {"CANCELLED"}, "they do not overlap"
 
 
-def test_active_object_is_moved_and_a_keyed_one_gets_a_key_with_auto_keying(overlapping):
+def test_of_two_animated_objects_the_active_one_is_moved_and_gets_a_key_with_auto_keying(overlapping):
     slider = bpy.data.objects["Slider"]
+    bpy.data.objects["Near"].keyframe_insert("location", frame=0)
     bpy.context.view_layer.objects.active = slider
     bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
     try:
@@ -75,6 +76,22 @@ def test_active_object_is_moved_and_a_keyed_one_gets_a_key_with_auto_keying(over
     assert slider.location.x == pytest.approx(4.0, abs=1e-4)
     bpy.context.scene.frame_set(1)
     bpy.context.scene.frame_set(4, subframe=0.4)
+    assert slider.location.x == pytest.approx(4.0, abs=1e-4) and touching() == []
+
+
+@pytest.mark.parametrize("active", ["Slider", "Near"])
+def test_object_at_rest_is_moved_rather_than_an_animated_one(overlapping, active):
+    bpy.context.view_layer.objects.active = bpy.data.objects[active]
+    assert bpy.ops.collision_bounds.move_apart() == {"FINISHED"}
+    assert tuple(bpy.data.objects["Near"].location) == pytest.approx((5.4, 0, 0), abs=1e-4)
+
+
+def test_object_that_can_be_moved_is_moved_if_a_constraint_holds_the_other_one(overlapping):
+    near, slider = bpy.data.objects["Near"], bpy.data.objects["Slider"]
+    limit = near.constraints.new("LIMIT_LOCATION")
+    limit.use_max_x, limit.max_x, limit.use_min_x, limit.min_x = True, 5.0, True, 5.0
+    bpy.context.view_layer.objects.active = near
+    assert bpy.ops.collision_bounds.move_apart() == {"FINISHED"}
     assert slider.location.x == pytest.approx(4.0, abs=1e-4) and touching() == []
 
 
