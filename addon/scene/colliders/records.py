@@ -13,15 +13,19 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.numeric.arrays import length
 from ..blender.instances import name_of
 from ..blender.object_settings import VERTEX_COLLIDER_PROPERTY, is_marked_collider
 from ..collider_names import recognize_name
 from ..settings import ColliderKind, ColliderSettings, FitSettings
 
 RECORD_PROPERTY = "collision_bounds_record"
-"""Custom property of a collider with its `Recipe`, a digest of its mesh, and its matrix below its parent."""
+"""Custom property of a collider: its `Recipe`, a digest of its mesh, its matrix below its parent, and four
+vertices of the parent in the space of the collider."""
 _MOVED = 1e-5
 """Largest difference of matrices, relative to their largest entry, that rounding can cause."""
+_FLAT = 1e-3
+"""Height of four vertices, as a part of their size, below which they are in one plane."""
 
 
 class Recipe(NamedTuple):
@@ -49,10 +53,14 @@ class Recipe(NamedTuple):
 def store_record(item: bpy.types.Object, recipe: Recipe) -> None:
     """Store how a collider was created, and the mesh and transform that it has now."""
     properties: Any = item
+    basis = _basis(item)
+    rows = _anchor_rows(item.parent)
     properties[RECORD_PROPERTY] = {
         **recipe._asdict(),
         "mesh": _mesh_digest(item),
-        "matrix": _basis(item).reshape(-1).tolist(),
+        "matrix": basis.reshape(-1).tolist(),
+        "anchors": rows,
+        "anchored": _in_collider(item.parent, rows, basis).reshape(-1).tolist(),
     }
 
 
@@ -94,9 +102,57 @@ def is_edited(item: bpy.types.Object) -> bool:
     if item.modifiers or item.constraints or item.animation_data is not None or item.type != "MESH":
         return True
     basis = _basis(item)
-    if np.abs(basis - matrix).max() > _MOVED * max(float(np.abs(matrix).max()), 1.0):
-        return True
-    return _mesh_digest(item) != digest
+    is_moved = np.abs(basis - matrix).max() > _MOVED * max(float(np.abs(matrix).max()), 1.0)
+    return (is_moved and not _follows_parent(item, record, basis)) or _mesh_digest(item) != digest
+
+
+def _follows_parent(item: bpy.types.Object, record: Any, basis: NDArray[np.float64]) -> bool:
+    """Return whether a collider has another matrix because its parent's transform was applied to its mesh.
+
+    Blender changes the matrices of children then, so that they stay in place. The vertices of the parent are
+    also in place as seen from the collider.
+    """
+    try:
+        rows, before = [int(row) for row in record["anchors"]], np.array(record["anchored"], dtype=np.float64)
+    except (KeyError, TypeError, ValueError):
+        return False
+    mesh: Any = item.parent.data if item.parent is not None and item.parent.type == "MESH" else None
+    if mesh is None or len(rows) != 4 or before.size != 12 or max(rows) >= len(mesh.vertices):
+        return False
+    now = _in_collider(item.parent, rows, basis)
+    size = float(np.ptp(now, axis=0).max())
+    return bool(np.abs(now - before.reshape(4, 3)).max() <= 10 * _MOVED * size)
+
+
+def _anchor_rows(parent: bpy.types.Object | None) -> list[int]:
+    """Rows of four vertices of a mesh that are far apart and not in one plane; empty if it has none."""
+    mesh: Any = parent.data if parent is not None and parent.type == "MESH" else None
+    if mesh is None or len(mesh.vertices) < 4:
+        return []
+    values = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    mesh.vertices.foreach_get("co", values)
+    offsets = values.reshape(-1, 3).astype(np.float64)
+    offsets -= offsets[0]
+    size, rows = float(np.ptp(offsets, axis=0).max()), [0]
+    for _ in range(3):
+        heights = length(offsets)
+        rows.append(int(heights.argmax()))
+        if not heights.max() > _FLAT * size:  # also for coordinates that are not finite
+            return []
+        axis = offsets[rows[-1]] / heights.max()
+        offsets -= (offsets @ axis)[:, None] * axis
+    return rows
+
+
+def _in_collider(
+    parent: bpy.types.Object | None, rows: list[int], basis: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Positions (n, 3) of vertices of a parent in the space of a collider with a matrix below it."""
+    if parent is None or not rows or abs(np.linalg.det(basis)) < 1e-300:
+        return np.zeros((0, 3))
+    mesh: Any = parent.data
+    points = np.array([(*mesh.vertices[row].co, 1.0) for row in rows], dtype=np.float64)
+    return np.asarray(np.linalg.solve(basis, points.T).T[:, :3], dtype=np.float64)
 
 
 def _record(item: bpy.types.Object) -> Any:

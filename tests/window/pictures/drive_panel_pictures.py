@@ -47,7 +47,7 @@ def objects(driver: WindowDriver, pictures: Pictures) -> Steps:
     item.collision_bounds.use_object_settings = True
     yield from toggle_panel(driver, 3)  # Contacts, while Bounds is folded
     bpy.context.scene.frame_set(40)  # four pairs touch
-    for number, name, tall in ((2, "colliders", 306), (4, "touching-now", 134), (5, "display", 298)):
+    for number, name, tall in ((2, "colliders", 318), (4, "touching-now", 134), (5, "display", 298)):
         yield from toggle_panel(driver, number)
         yield from pictures.take(name)
         pictures.crop_panel(name, 28 * number, tall)

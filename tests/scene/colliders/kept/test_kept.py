@@ -138,6 +138,30 @@ def test_edits_of_the_object_and_a_saved_file_are_no_edits_of_its_colliders(kit,
     np.testing.assert_allclose(lowest, 1.5 * np.array(CUBE)[0])
 
 
+@pytest.mark.smoke
+def test_applying_the_transform_of_an_object_is_no_edit_of_its_colliders(kit):
+    for number, item in enumerate(kit):
+        item.location, item.rotation_euler, item.scale = (number, 1, 2), (0.1, 0.2, 0.3), (2, 2, 0.5)
+    select_objects(*kit)
+    create_colliders(kept_kinds="all")
+    poses = [world_matrix(item) for item in colliders()]
+    bpy.ops.object.transform_apply(location=True, rotation=True, scale=True)
+    bpy.ops.object.origin_set(type="ORIGIN_CURSOR")
+    np.testing.assert_allclose([world_matrix(item) for item in colliders()], poses, atol=1e-6)
+    assert not any(map(is_edited, colliders()))
+    for item in colliders():
+        item.location.x += 0.01
+    assert all(map(is_edited, colliders())), "another change counts"
+
+
+def test_flat_object_has_edits_of_its_collider_across_it(add_mesh):
+    add_mesh("Plate", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
+    create_colliders(kind="box")
+    assert not is_edited(colliders()[0])
+    colliders()[0].scale.z = 9
+    assert is_edited(colliders()[0])
+
+
 def test_all_colliders_of_an_object_are_kept_if_one_is_edited(add_mesh, object_settings):
     points = [(x + 0.5 * a, b, c) for x in (0, 5) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     item = add_mesh("Pair", points)
