@@ -48,6 +48,11 @@ class Layout:
         assert icon in ICONS
         self.page.options[name] = self.enabled
 
+    def operator_menu_enum(self, name, choice, **more):
+        group, function = name.split(".")
+        assert choice in getattr(getattr(bpy.ops, group), function).get_rna_type().properties
+        self.operator(name, **more)
+
     def prop_menu_enum(self, data, name, **more):
         self.prop(data, name, **more)
 

@@ -15,13 +15,15 @@ from bpy.types import Context, Operator
 
 from ...core import CollisionBoundsError
 from ...core.messages import message
-from ...scene.blender.instances import name_of
+from ...scene.blender.instances import MESH_LIKE, name_of
 from ...scene.blender.mesh_data import vertex_positions
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS, SHAPE_OPTIONS
 from ...scene.blender.object_settings import (
     SETTINGS_PROPERTY,
     Override,
     OverrideShape,
+    bounds_for,
+    is_collider,
     object_fit_settings,
     override_around,
     read_overrides,
@@ -76,6 +78,38 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Command, Operator):
         text = rpt_count(len(editable), one, many, name=name_of(source))
         linked = [rpt_("{count} skipped (linked from other files)", count=skipped)] if skipped else []
         return joined([text, *linked])
+
+
+class COLLISION_BOUNDS_OT_split_objects(Command, Operator):
+    """Give each bone or loose part bounds of its own, of the selected objects, or of all visible ones"""
+
+    bl_label = "Split by"
+    needs = (need.idle,)
+
+    bounds_for: one_of(
+        "Split by",
+        "Parts with bounds of their own",
+        ("object", "Nothing", "Fit bounds to whole objects", 0),
+        ("loose_parts", "Loose Parts", "Fit bounds to each connected part of a mesh", 1),
+        ("bones", "Bones", "Fit bounds to each bone that deforms a mesh", 2),
+    )
+
+    def run(self, context: Context) -> Outcome:
+        """Change the settings of the objects that can be split so; others keep theirs."""
+        items = [item for item in context.selected_objects if item.type in MESH_LIKE]
+        items = items or [item for item in context.visible_objects if item.type in MESH_LIKE]
+        items = [item for item in items if not is_collider(item) and item.library is None]
+        if self.bounds_for == "bones":
+            items = [item for item in items if item.find_armature() is not None]
+        changed = [item for item in items if bounds_for(item) != self.bounds_for]
+        if not changed:
+            return self.cancelled(rpt_("There is nothing to change: no object has such parts"), "WARNING")
+        for item in changed:
+            settings = getattr(item, SETTINGS_PROPERTY)
+            settings.use_object_settings, settings.bounds_for = True, self.bounds_for
+        overlay.refresh(context)
+        add_to_undo_step(context)
+        return rpt_count(len(changed), "{count} object changed", "{count} objects changed")
 
 
 class COLLISION_BOUNDS_OT_measure_fit(Command, Operator):

@@ -59,6 +59,9 @@ class COLLISION_BOUNDS_PT_contacts(sidebar.Tab, Panel):
         options.prop(settings, "shape")
         if settings.shape == "compound":
             sidebar.draw_parts(options, settings)
+        if settings.shape != "mesh":
+            # A box around a whole character says little; meshes need no parts.
+            options.operator_menu_enum("collision_bounds.split_objects", "bounds_for", icon="BONE_DATA")
         _draw_scan(options, context, settings, instant)
         _draw_pairs(options, context, settings, instant)
 

@@ -70,6 +70,7 @@ class VIEW3D_MT_collision_bounds(Menu):
         layout.operator("collision_bounds.override_from_selection", icon="EDITMODE_HLT")
         layout.operator("collision_bounds.override_from_group", icon="GROUP_VERTEX")
         layout.operator("collision_bounds.add_custom_shape", icon="ADD")
+        layout.operator_menu_enum("collision_bounds.split_objects", "bounds_for", icon="BONE_DATA")
         layout.operator("collision_bounds.copy_to_selected", icon="COPYDOWN")
         layout.operator("collision_bounds.measure_fit", icon="DRIVER_DISTANCE")
         layout.separator()

@@ -39,6 +39,47 @@ def test_copy_to_selected_is_unavailable_without_other_objects():
     assert not bpy.ops.collision_bounds.copy_to_selected.poll()
 
 
+def add_rig(name, at):
+    """Add a mesh at a height, whose halves move with one of two bones each, and return it."""
+    bpy.ops.object.armature_add(location=(0, 0, at))
+    rig = bpy.context.object
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones[0].name = "Lower"
+    upper = rig.data.edit_bones.new("Upper")
+    upper.head, upper.tail = (0, 0, 1), (0, 0, 2)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    item = add_vertices(name, [(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 0.5, 1.5, 2)])
+    item.location.z = at
+    for vertex in item.data.vertices:
+        bone = "Lower" if vertex.co.z < 1 else "Upper"
+        group = item.vertex_groups.get(bone) or item.vertex_groups.new(name=bone)
+        group.add([vertex.index], 1.0, "REPLACE")
+    item.modifiers.new("Armature", "ARMATURE").object = rig
+    return item
+
+
+def test_two_clicks_give_all_characters_bounds_for_each_bone_and_leave_props_whole():
+    characters, prop = [add_rig("Anna", 0), add_rig("Ben", 5)], add_vertices("Table")
+    select_objects()
+    assert bpy.ops.collision_bounds.split_objects(bounds_for="bones") == {"FINISHED"}
+    assert not prop.collision_bounds.use_object_settings
+    bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
+    result = result_store.get(bpy.context.scene.collision_bounds.result_id).bounds
+    names = sorted(entry.name for entry in result.objects)
+    assert names == [
+        *(f"{name}/bone.{bone}" for name in ("Anna", "Ben") for bone in ("Lower", "Upper")),
+        "Table",
+    ]
+    select_objects(characters[0])
+    assert bpy.ops.collision_bounds.split_objects(bounds_for="object") == {"FINISHED"}
+    assert [item.collision_bounds.bounds_for for item in characters] == ["object", "bones"]
+
+
+def test_split_without_such_parts_changes_nothing():
+    select_objects(add_vertices("Table"))
+    assert bpy.ops.collision_bounds.split_objects(bounds_for="bones") == {"CANCELLED"}
+
+
 @pytest.mark.parametrize("shape", ["box", "sphere"])
 def test_start_from_fit_encloses_every_vertex_of_selected_objects(shape):
     rng = np.random.default_rng(2)
