@@ -150,7 +150,7 @@ class Sampler:
         whole = int(np.floor(time))
         bpy.context.scene.frame_set(whole, subframe=time - whole)
         parts: tuple[list[tuple[Array, Array]], ...] = ([], [])
-        for owner, points, triangles in _evaluated_meshes():
+        for owner, points, triangles in evaluated_meshes():
             for body, name in enumerate(self._names):
                 if owner.startswith(name):
                     offset = sum(len(each[0]) for each in parts[body])
@@ -165,7 +165,7 @@ class Sampler:
         return Sample(time, (corners[0], corners[1]), (indices[0], indices[1]))
 
 
-def _evaluated_meshes() -> Iterator[tuple[str, Array, Array]]:
+def evaluated_meshes() -> Iterator[tuple[str, Array, Array]]:
     """Iterate over names, world vertices (n, 3) and triangles (t, 3) of all meshes that are shown."""
     for instance in bpy.context.evaluated_depsgraph_get().object_instances:
         item = instance.object
