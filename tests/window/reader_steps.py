@@ -20,10 +20,7 @@ def install(driver: WindowDriver, archive: Path) -> Steps:
 
 def export_document(driver: WindowDriver, name: str) -> Steps:
     """Scroll down to Export JSON, click it, confirm the proposed name, and move the file."""
-    region = driver.region("UI")
-    yield from driver.move_mouse(region.x + 0.3 * region.width, region.y + 0.5 * region.height)
-    driver.xdotool("click", "--repeat", 12, "--delay", 30, 5)
-    yield from driver.wait_for_redraw()
-    yield from driver.click_button("collision_bounds.export_json")
+    yield from driver.scroll_sidebar(5)
+    yield from driver.click_button("collision_bounds.export_json", across=0.3)
     yield from driver.confirm_file_browser()
     Path(bpy.data.filepath).with_suffix(".json").rename(driver.folder / f"{name}.json")

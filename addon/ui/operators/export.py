@@ -60,7 +60,6 @@ EXPORTS: list[Any] = []
 class _Export(FileExport):
     needs = (need.idle, need.that(has_results, n_("Compute bounds or find contacts first")))
     file_format: ClassVar[str] = "json"
-    button_text: ClassVar[str] = n_("Export JSON...")
     suggested_name: ClassVar[str] = "{file}.json"
     decimals: IntProperty(
         name="Decimals",
@@ -161,7 +160,7 @@ class COLLISION_BOUNDS_OT_export_csv(_ExportInAnySpace, Operator):
     """Export the displayed bounds or contacts as a table for spreadsheets"""
 
     bl_label = "Export CSV"
-    file_format, button_text, suggested_name = "csv", "CSV...", "{file}.csv"
+    file_format, suggested_name = "csv", "{file}.csv"
 
     table: one_of(
         "Table",
@@ -171,19 +170,32 @@ class COLLISION_BOUNDS_OT_export_csv(_ExportInAnySpace, Operator):
     )
     drawn = (*_ExportInAnySpace.drawn, "table")
 
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Open the file browser, with the table of contacts if there are any and no table was passed."""
+        if not self.properties.is_property_set("table"):
+            self.table = proposed_table(context)
+        return super().invoke(context, event)
+
+
+def proposed_table(context: Context) -> str:
+    """Return the table that the file browser proposes: contacts if there are any, otherwise bounds."""
+    contacts = settings_of(context).results.contacts
+    has_any = contacts is not None and contacts.report is not None and len(contacts.report.contacts)
+    return "contacts" if has_any else "bounds"
+
 
 class COLLISION_BOUNDS_OT_export_tiles(_Export, Operator):
     """Export the displayed bounds as a 3D Tiles tileset, in meters with Z up"""
 
     bl_label = "Export 3D Tiles"
-    file_format, button_text, suggested_name = "3dtiles", "3D Tiles...", "tileset.json"
+    file_format, suggested_name = "3dtiles", "tileset.json"
 
 
 class COLLISION_BOUNDS_OT_export_gltf(_Export, Operator):
     """Export the displayed bounds as glTF colliders without meshes, in meters with Y up"""
 
     bl_label = "Export glTF Colliders"
-    file_format, button_text, suggested_name = "gltf", "glTF...", "{file}.colliders.gltf"
+    file_format, suggested_name = "gltf", "{file}.colliders.gltf"
 
     extensions: one_of(
         "Extensions",
@@ -200,28 +212,28 @@ class COLLISION_BOUNDS_OT_export_unity(_Export, Operator):
     """Export the displayed bounds in the layout of Unity's Bounds, in meters with Y up"""
 
     bl_label = "Export Unity Bounds"
-    file_format, button_text, suggested_name = "unity", "Unity...", "{file}.unity.json"
+    file_format, suggested_name = "unity", "{file}.unity.json"
 
 
 class COLLISION_BOUNDS_OT_export_unreal(_Export, Operator):
     """Export the displayed bounds in the layout of Unreal's FBoxSphereBounds, with a shared origin"""
 
     bl_label = "Export Unreal Bounds"
-    file_format, button_text, suggested_name = "unreal", "Unreal...", "{file}.unreal.json"
+    file_format, suggested_name = "unreal", "{file}.unreal.json"
 
 
 class COLLISION_BOUNDS_OT_export_urdf(_Export, Operator):
     """Export the displayed bounds as a URDF of fixed links, in meters with Z up. It has no convex hulls"""
 
     bl_label = "Export URDF (Robots)"
-    file_format, button_text, suggested_name = "urdf", n_("URDF (Robots)..."), "{file}.urdf"
+    file_format, suggested_name = "urdf", "{file}.urdf"
 
 
 class COLLISION_BOUNDS_OT_export_mjcf(_Export, Operator):
     """Export the displayed bounds as bodies of a MuJoCo model, in meters with Z up"""
 
     bl_label = "Export MuJoCo (MJCF)"
-    file_format, button_text, suggested_name = "mjcf", "MuJoCo (MJCF)...", "{file}.xml"
+    file_format, suggested_name = "mjcf", "{file}.xml"
 
     free_joints: flag(
         "Free Joints", "Let objects without a parent move freely. Otherwise, all objects are fixed"
@@ -232,11 +244,11 @@ class COLLISION_BOUNDS_OT_export_usd(_Export, Operator):
     """Export the displayed bounds as colliders of USD Physics without meshes, in meters with Z up"""
 
     bl_label = "Export USD Physics"
-    file_format, button_text, suggested_name = "usd", "USD Physics...", "{file}.colliders.usda"
+    file_format, suggested_name = "usd", "{file}.colliders.usda"
 
 
 class COLLISION_BOUNDS_OT_export_curobo(_Export, Operator):
     """Export the displayed spheres, or the leaves of sphere trees, as collision spheres of cuRobo"""
 
     bl_label = "Export cuRobo Spheres"
-    file_format, button_text, suggested_name = "curobo", n_("cuRobo Spheres..."), "{file}.spheres.yml"
+    file_format, suggested_name = "curobo", "{file}.spheres.yml"

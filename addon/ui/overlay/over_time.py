@@ -151,6 +151,16 @@ def active_curve(settings: SceneSettings) -> SeparationCurve | None:
 
 def request_missing(settings: SceneSettings) -> str:
     """Return why the active row has no curve yet, in a few words, and compute it soon if it can be."""
+    reason = missing_text(settings)
+    if reason:
+        return reason
+    if not bpy.app.background and not bpy.app.timers.is_registered(_compute):
+        bpy.app.timers.register(_compute, first_interval=0.0)
+    return iface_("Computing")
+
+
+def missing_text(settings: SceneSettings) -> str:
+    """Return why the active row has no curve, in a few words; empty if it can be computed quickly."""
     pair, results = active_pair(settings), settings.results
     if job_state.running():
         return iface_("Computing")
@@ -163,9 +173,7 @@ def request_missing(settings: SceneSettings) -> str:
     if any(results.contacts.subjects[index].id in results.contacts.played for index in pair):
         # The scene of the user is played for them, which takes long.
         return iface_("Click Compute: the scene is played")
-    if not bpy.app.background and not bpy.app.timers.is_registered(_compute):
-        bpy.app.timers.register(_compute, first_interval=0.0)
-    return iface_("Computing")
+    return ""
 
 
 def _compute() -> None:

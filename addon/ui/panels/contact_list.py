@@ -21,7 +21,7 @@ from ..operators.rows import (
     interval_at,
     selection_problems,
 )
-from ..overlay.over_time import active_curve, graph_icons, request_missing
+from ..overlay.over_time import active_curve, graph_icons, missing_text
 from ..properties.contact_list import ContactRow
 from ..properties.scene import SceneSettings, settings_of
 from ..row_order import (
@@ -263,7 +263,8 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
         low, high = (length_text(value, units, digits=3) for value in curve.range)
         line.label(text=iface_("{low} to {high}", low=low, high=high), translate=False, icon="FCURVE")
     else:
-        text, job = request_missing(settings), job_state.running()
+        # Unfolding the panel starts no job.
+        text, job = missing_text(settings) or iface_("Click Compute"), job_state.running()
         if job is not None and job.has_partial_result is None:
             job.draw(line)
         else:
@@ -282,7 +283,8 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
     end.alignment = "RIGHT"
     end.label(text=last, translate=False)
     line = column.row(align=True)
-    line.operator("collision_bounds.compute_separation", text="", icon="FILE_REFRESH")
+    text = "" if curve else iface_("Compute")
+    line.operator("collision_bounds.compute_separation", text=text, translate=False, icon="FILE_REFRESH")
     line.prop(settings.display, "show_separation", text="In Viewport", icon="FCURVE", toggle=True)
     line.operator("collision_bounds.export_separation", text="", icon="EXPORT")
     line.operator("collision_bounds.key_separation", text="", icon="KEYINGSET")

@@ -111,7 +111,14 @@ def _draw_state(layout: UILayout, settings: SceneSettings, scan: job_state.Runni
         layout.label(text="Not scanned yet", icon="INFO")
         return
     column = layout.column(align=True)
-    if warnings := _warnings(settings):
+    warnings = _warnings(settings)
+    if len(warnings) == 1 and warnings == _outdated(settings):
+        line = column.row(align=True)
+        line.label(text=warnings[0].split(": ", 1)[0], translate=False, icon="ERROR")
+        # A click on a row selects its pair: the scan is to check the objects of the one before.
+        again: Any = line.operator("collision_bounds.find_contacts", text="", icon="FILE_REFRESH")
+        again.same_objects = True
+    elif warnings:
         sidebar.draw_warning_button(column, "COLLISION_BOUNDS_PT_contact_warnings", warnings)
     elif source := results.source:
         draw_line(column, "From {source}", "FILE_TICK", source=translated(source))
@@ -231,7 +238,12 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
 def _warnings(settings: SceneSettings) -> list[str]:
     results = settings.results
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []
-    texts += input_warning_texts(results.contacts)
+    return [*texts, *input_warning_texts(results.contacts), *_outdated(settings)]
+
+
+def _outdated(settings: SceneSettings) -> list[str]:
+    """Return why contacts are out of date, with the remedy, which is a scan."""
+    results, texts = settings.results, []
     if results.stale:
         texts.append(iface_("The scene changed: find contacts again"))
     elif results.scan_settings is not None and contact_settings(settings) != results.scan_settings:

@@ -21,25 +21,17 @@ from ..properties.scene import fit_settings, settings_of, settings_on
 from ..texts import iface_, n_, translated
 from .sidebar import Tab, folded
 
-_BUTTONS_IN_ROW, _LONG_BUTTONS_IN_ROW = 3, 2
-_SHORT_BUTTON = 12
-"""Characters of the text of a button up to which three fit into a row."""
-
 
 class COLLISION_BOUNDS_PT_export(Tab, Panel):
     bl_label = "Export"
 
     def draw(self, context: Context) -> None:
-        document, *partial = export.EXPORTS
-        text = iface_(document.button_text)
-        self.layout.operator(document.bl_idname, text=text, translate=False, icon="EXPORT")
-        for is_long, count in ((False, _BUTTONS_IN_ROW), (True, _LONG_BUTTONS_IN_ROW)):
-            buttons = [each for each in partial if (len(each.button_text) > _SHORT_BUTTON) == is_long]
-            for start in range(0, len(buttons), count):
-                row = self.layout.row(align=True)
-                for operator in buttons[start : start + count]:
-                    text = iface_(operator.button_text)
-                    row.operator(operator.bl_idname, text=text, translate=False)
+        line = self.layout.row(align=True)
+        document = export.EXPORTS[0]
+        text = iface_("{command}...", command=iface_(document.bl_label))
+        line.operator(document.bl_idname, text=text, translate=False, icon="EXPORT")
+        # Also in File > Export.
+        line.menu("COLLISION_BOUNDS_MT_export", text="More Formats")
         self.layout.prop(settings_of(context), "keep_results")
 
 

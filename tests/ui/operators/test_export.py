@@ -44,6 +44,15 @@ def test_custom_axes_equal_to_an_engines_give_the_same_numbers(scanned, tmp_path
     assert custom["space"]["metersPerUnit"] == 0.01
 
 
+def test_table_of_contacts_is_proposed_where_there_are_contacts(settings):
+    assert export.proposed_table(bpy.context) == "bounds"
+    scanned_scene.build()
+    assert bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE") == {"FINISHED"}
+    assert export.proposed_table(bpy.context) == "bounds"
+    scanned_scene.scan()
+    assert export.proposed_table(bpy.context) == "contacts"
+
+
 def test_invalid_axes_are_reported_and_nothing_is_written(scanned, tmp_path):
     path = tmp_path / "a.json"
     with pytest.raises(RuntimeError, match="must be different axes"):

@@ -35,10 +35,7 @@ def make_colliders(driver: WindowDriver) -> Steps:
     """Choose hulls with Unreal's names, create and check colliders, and export FBX with the file browser."""
     bpy.ops.object.select_all(action="DESELECT")
     bpy.ops.ed.undo_push(message="Deselected")
-    region = driver.region("UI")
-    yield from driver.move_mouse(region.x + 0.3 * region.width, region.y + 0.5 * region.height)
-    driver.xdotool("click", "--repeat", 30, "--delay", 30, 4)  # back to the top
-    yield from driver.wait_for_redraw()
+    yield from driver.scroll_sidebar(4)
     yield from driver.open_collider_panel()
     for name, entry in (("kind", 4), ("naming", 1)):
         yield from driver.find_button(driver.region("UI"), f"collision_bounds.colliders.{name}")

@@ -61,7 +61,7 @@ def test_restored_pair_is_a_warning_until_the_next_scan_finds_it(scanned):
     assert bpy.ops.collision_bounds.restore_pairs(a="Slider", b="Near") == {"FINISHED"}
     page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
     assert "1 pair ignored in this file:" in page.labels
-    assert page.popovers == ["Without restored pairs", "8 pairs skipped"]
+    assert "Without restored pairs" in page.labels and page.popovers == ["8 pairs skipped"]
     assert bpy.ops.collision_bounds.restore_pairs() == {"FINISHED"}
     assert not bpy.ops.collision_bounds.restore_pairs.poll()
     scanned_scene.scan()
