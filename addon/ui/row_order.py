@@ -119,6 +119,8 @@ def columns_of(result_id: str) -> SimpleNamespace:
         is_new=is_new,
         frame=frame,
         gap=gap,
+        # Gaps of near misses are often much larger.
+        largest=float(np.abs(gap[~is_near] if not is_near.all() else gap).max(initial=0.0)),
         meant=_meant_to_touch(result, owners[: len(contacts.a)]),
     )
 

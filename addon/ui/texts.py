@@ -15,13 +15,14 @@ import math
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
 from os.path import commonprefix
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
 from bpy.app.translations import pgettext_iface, pgettext_rpt, pgettext_tip
 
 from .. import translations
@@ -36,15 +37,58 @@ _SEPARATORS = "._- /"
 _NUMBER = re.compile(rf"[{re.escape(_SEPARATORS)}]?\d+$")
 
 
+class LengthUnit(NamedTuple):
+    """Unit of lengths of a scene: its size in Blender units, and its symbol, which is empty for these."""
+
+    size: float
+    symbol: str
+
+
+_METRIC = {"KILOMETERS": 1e3, "METERS": 1.0, "CENTIMETERS": 1e-2, "MILLIMETERS": 1e-3, "MICROMETERS": 1e-6}
+_IMPERIAL = {"MILES": 1609.344, "FEET": 0.3048, "INCHES": 0.0254, "THOU": 2.54e-5}
+"""Meters of the units of Blender's settings, the largest first."""
+_SYMBOLS = dict(
+    zip([*_METRIC, *_IMPERIAL], ("km", "m", "cm", "mm", "\u00b5m", "mi", "ft", "in", "thou"), strict=True)
+)
+
+
+def length_unit(units: Any, largest: float) -> LengthUnit:
+    """Return the unit of lengths in a scene's settings. If it adapts, it is that of the largest length."""
+    if units.system == "NONE":
+        return LengthUnit(1.0, "")
+    known, name, meters = _METRIC | _IMPERIAL, units.length_unit, abs(largest) * units.scale_length
+    if name not in known:
+        of_system = _METRIC if units.system == "METRIC" else _IMPERIAL
+        usual = "METERS" if units.system == "METRIC" else "FEET"
+        name = next((each for each, size in of_system.items() if meters >= size), usual)
+    return LengthUnit(known[name] / units.scale_length, _SYMBOLS[name])
+
+
 def length_text(value: float, units: Any, digits: int = 4) -> str:
-    """Return a length in Blender units as text in the units of a scene's settings, with so many digits.
+    """Return a length in Blender units as text in the unit of a scene's settings, with so many digits.
 
     Without units of its own, the scene's numbers stand alone.
     """
-    if units.system == "NONE":
-        return f"{value:.{digits}g}"
-    meters = value * units.scale_length
-    return bpy.utils.units.to_string(units.system, "LENGTH", meters, precision=digits)
+    if units.system != "NONE" and units.length_unit == "ADAPTIVE":
+        meters = value * units.scale_length
+        text = bpy.utils.units.to_string(units.system, "LENGTH", meters, precision=digits)
+        # Without a digit, it is rounded to 0, which has no sign.
+        return text if any(digit in text for digit in "123456789") else text.lstrip("-")
+    unit = length_unit(units, value)
+    return f"{number_text(value / unit.size, digits)} {unit.symbol}".rstrip()
+
+
+def lengths_text(values: Sequence[float], units: Any, digits: int = 4) -> str:
+    """Return lengths in Blender units as text, all in the unit of the largest."""
+    unit = length_unit(units, max(map(abs, values), default=0.0))
+    numbers = "  ".join(number_text(value / unit.size, digits) for value in values)
+    return f"{numbers} {unit.symbol}".rstrip()
+
+
+def number_text(value: float, digits: int) -> str:
+    """Return a number with so many digits, without an exponent and without a sign of 0."""
+    rounded = float(f"{value:.{digits}g}")
+    return str(np.format_float_positional(rounded + 0.0, trim="-"))
 
 
 def playhead_text(frame: float, most: int = _MOST_DECIMALS) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.ui.texts import frame_text, length_text, playhead_text
+from addon.ui.texts import frame_text, length_text, length_unit, lengths_text, number_text, playhead_text
 
 
 @pytest.mark.parametrize(
@@ -47,16 +47,54 @@ def test_shown_uncertainty_is_never_less_than_the_real_one(frame, uncertainty):
     )
 
 
+@pytest.fixture
+def units():
+    return bpy.context.scene.unit_settings
+
+
 @pytest.mark.parametrize(
-    ("system", "scale", "wanted"),
+    ("system", "unit", "scale", "wanted"),
     [
-        ("METRIC", 1.0, "1.5 m"),
-        ("METRIC", 0.01, "1.5 cm"),
-        ("IMPERIAL", 0.3048, "1.5'"),
-        ("NONE", 1.0, "1.5"),
+        ("METRIC", "METERS", 1.0, "1.5 m"),
+        ("METRIC", "METERS", 0.01, "0.015 m"),
+        ("METRIC", "MILLIMETERS", 1.0, "1500 mm"),
+        ("METRIC", "ADAPTIVE", 0.01, "1.5 cm"),
+        ("IMPERIAL", "FEET", 0.3048, "1.5 ft"),
+        ("IMPERIAL", "INCHES", 0.0254, "1.5 in"),
+        ("IMPERIAL", "ADAPTIVE", 0.3048, "1.5'"),
+        ("NONE", None, 1.0, "1.5"),
     ],
 )
-def test_length_is_in_units_of_the_scene(system, scale, wanted):
-    units = bpy.context.scene.unit_settings
+def test_length_is_in_the_unit_of_the_scene(units, system, unit, scale, wanted):
     units.system, units.scale_length = system, scale
+    if unit:
+        units.length_unit = unit
     assert length_text(1.5, units) == wanted
+
+
+@pytest.mark.parametrize("unit", ["METERS", "MILLIMETERS", "ADAPTIVE"])
+def test_zero_has_no_sign(units, unit):
+    units.system, units.scale_length, units.length_unit = "METRIC", 1.0, unit
+    assert not length_text(-0.0, units).startswith("-")
+    assert not lengths_text([-0.0, -1e-30, 1.0], units, 3).startswith("-")
+
+
+@pytest.mark.parametrize(
+    ("largest", "symbol", "size"),
+    [(2.3, "m", 1.0), (0.25, "cm", 0.01), (0.0043, "mm", 0.001), (1500.0, "km", 1000.0), (0.0, "m", 1.0)],
+)
+def test_adaptive_unit_of_a_column_is_that_of_its_largest_length(units, largest, symbol, size):
+    units.system, units.scale_length, units.length_unit = "METRIC", 1.0, "ADAPTIVE"
+    assert length_unit(units, -largest) == (size, symbol)
+
+
+def test_lengths_of_a_vector_have_one_unit(units):
+    units.system, units.scale_length, units.length_unit = "METRIC", 1.0, "ADAPTIVE"
+    assert lengths_text([-0.0, 0.4567, 1.88], units, 3) == "0  0.457  1.88 m"
+
+
+@given(st.floats(1e-9, 1e9), st.integers(2, 7))
+def test_number_has_no_exponent_and_is_rounded_to_its_digits(value, digits):
+    text = number_text(value, digits)
+    assert "e" not in text
+    assert abs(Fraction(text) / Fraction(value) - 1) <= Fraction(1, 2 * 10 ** (digits - 1))

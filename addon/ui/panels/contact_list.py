@@ -33,7 +33,18 @@ from ..row_order import (
     listed_rows,
     summary_of_group,
 )
-from ..texts import frame_text, iface_, iface_count, length_text, meaning_, n_, playhead_text, shortened_pair
+from ..texts import (
+    LengthUnit,
+    frame_text,
+    iface_,
+    iface_count,
+    length_text,
+    length_unit,
+    meaning_,
+    n_,
+    playhead_text,
+    shortened_pair,
+)
 from .sidebar import folded, measure_texts, sidebar_width
 
 _UNIT = 20
@@ -80,7 +91,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
             icon = "CHECKMARK"
         _draw_names(line, context, data, (item.a, item.b), icon)
         frame = iface_("start") if item.at_start else _short_frame(item.frame, item.uncertainty)
-        _draw_numbers(line, context, data, (frame, _value_text(abs(item.value))))
+        _draw_numbers(line, context, data, (frame, _value_text(abs(item.value) / _unit(context, data).size)))
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
         contact_list, line = settings_of(context).contact_list, layout.row(align=True)
@@ -108,7 +119,7 @@ def _draw_heading(
     part.prop(heading, "is_open", text="", icon=triangle, emboss=False)
     names = heading.a, heading.b or iface_count(group.objects - 1, "{count} object", "{count} objects")
     _draw_names(line, context, settings, names, count=group.count)
-    numbers = _short_frame(group.frame), _value_text(abs(group.gap))
+    numbers = _short_frame(group.frame), _value_text(abs(group.gap) / _unit(context, settings).size)
     _draw_numbers(line, context, settings, numbers)
 
 
@@ -182,19 +193,27 @@ def draw_headings(layout: UILayout, context: Context, settings: SceneSettings) -
         numbers.label(text="Of bounds:")
     line = layout.row(align=True)
     line.use_property_split = False
-    columns = [("FRAME", meaning_("Frame")), ("VALUE", iface_("Depth"))]
+    depth = f"{iface_('Depth')} {_unit(context, settings).symbol}".rstrip()
+    columns = [("FRAME", meaning_("Frame")), ("VALUE", depth)]
     if not _room_of_names(context)[1] and contact_list.sort_by != "VALUE":
         columns.reverse()
     for number, (name, text) in enumerate([("NAME", iface_("Pair")), *columns]):
         part = line.row(align=True)
-        if number:
-            part.ui_units_x = _HEADING_UNITS + (_AFTER_UNITS if number == len(columns) else 0.0)
+        part.ui_units_x = _HEADING_UNITS + (_AFTER_UNITS if number == len(columns) else 0.0)
+        if not number:
+            room = (sidebar_width(context) - _SURROUNDINGS) / _UNIT - 2 * _HEADING_UNITS - _AFTER_UNITS
+            part.ui_units_x = max(room, _HEADING_UNITS)
         is_active = contact_list.sort_by == name
         if is_active:
             # In the text, because an icon leaves no room for it.
             text = f"{text} {_UP if contact_list.reverse else _DOWN}"
         sort = "collision_bounds.sort_contacts"
         part.operator(sort, text=text, translate=False, depress=is_active).column = name
+
+
+def _unit(context: Context, settings: SceneSettings) -> LengthUnit:
+    """Return the unit of all depths and gaps of the list."""
+    return length_unit(context.scene.unit_settings, columns_of(settings.result_id).largest)
 
 
 def _room_of_names(context: Context) -> tuple[float, bool]:

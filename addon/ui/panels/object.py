@@ -16,7 +16,7 @@ from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collec
 from ...scene.fitting.quality import FitQuality
 from ..kept_checks import active_with_geometry, find_measurement, settings_of_active
 from ..properties.scene import settings_of
-from ..texts import draw_line, draw_note, iface_, length_text, meaning_, n_, shortened
+from ..texts import draw_line, draw_note, iface_, lengths_text, meaning_, n_, shortened
 from .sidebar import HEADER_SURROUNDINGS, Tab, fits_in_sidebar
 
 _DIGITS = 3
@@ -259,7 +259,7 @@ def _draw_value(
     line = layout.row(align=True)
     parts = line.split(factor=0.25)
     parts.label(text=label, translate=False)
-    value = "  ".join(length_text(number, units, _DIGITS) for number in numbers)
+    value = lengths_text(numbers, units, _DIGITS)
     parts.label(text=iface_("Radius {value}", value=value) if is_radius else value, translate=False)
     text = ", ".join(f"{number:.7g}" for number in numbers)
     line.operator("collision_bounds.copy_value", text="", icon="COPYDOWN", emboss=False).value = text

@@ -137,8 +137,8 @@ def test_sizes_of_active_object_are_shown_with_units_and_can_be_copied():
     page = Page(object_panels.COLLISION_BOUNDS_PT_measurements)
     # The box of 2 x 3 x 0.5 m has its middle at (11, 1.5, 0.25), and half of its diagonal is 1.8200275 m.
     assert page.labels[page.labels.index("Sphere") + 1] == "Radius 1.82 m"
-    assert page.labels[page.labels.index("Box") + 1] == "2 m  3 m  50 cm"
-    assert "11 m  1.5 m  25 cm" in page.labels
+    assert page.labels[page.labels.index("Box") + 1] == "2  3  0.5 m"
+    assert "11  1.5  0.25 m" in page.labels
     bpy.context.scene.unit_settings.system = "NONE"
     assert "2  3  0.5" in Page(object_panels.COLLISION_BOUNDS_PT_measurements).labels
     bpy.ops.collision_bounds.copy_value(value="2, 3, 0.5")

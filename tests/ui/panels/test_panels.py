@@ -368,7 +368,7 @@ def test_each_frame_depth_and_gap_says_what_was_tested_in_list_and_details(setti
     ("wall", "path", "detail", "sentence"),
     [
         ((2, 2, 2), [(-5, 0, 0), (0, 0, 0)], "inside, 1.5 m at ", "One mesh is inside the other"),
-        ((2, 2, 2), [(-5, 0, 0), (-2, 0, 0)], "deepest 50 cm at 11.00", "The surfaces of the meshes cross"),
+        ((2, 2, 2), [(-5, 0, 0), (-2, 0, 0)], "deepest 0.5 m at 11.00", "The surfaces of the meshes cross"),
         ((2, 2, 2), [(-2.5, -1, 0), (-2.5, 1, 0)], "touch at ", "The meshes touch without overlap"),
         ((3, 0.1, 0.1), [(0, 0, -5), (0, 0, 0)], "surfaces cross at ", "The surfaces of the meshes cross"),
     ],

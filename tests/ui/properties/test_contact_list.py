@@ -76,6 +76,23 @@ def test_row_has_both_numbers_or_the_one_that_the_list_is_sorted_by(
     assert page.labels == [far.a, far.b, *numbers]
 
 
+@pytest.mark.parametrize(
+    ("unit", "symbol", "wanted"), [("METERS", "m", "1.00"), ("MILLIMETERS", "mm", "1000")]
+)
+def test_depths_of_the_list_have_the_unit_of_the_scene_and_the_heading_names_it(
+    rows, monkeypatch, unit, symbol, wanted
+):
+    monkeypatch.setattr(contact_list_ui, "sidebar_width", lambda _context: 400)
+    monkeypatch.setattr(contact_list_ui, "measure_texts", lambda _context: lambda _text: 0.0)
+    bpy.context.scene.unit_settings.length_unit = unit
+    page = SimpleNamespace(labels=[], greyed_labels=[])
+    contact_list_ui.COLLISION_BOUNDS_UL_contacts.draw_item(
+        None, bpy.context, Layout(page), rows, rows.rows[2], 0, rows, "active_row", 2
+    )
+    assert page.labels[-1] == wanted
+    assert contact_list_ui._unit(bpy.context, rows).symbol == symbol
+
+
 @pytest.mark.parametrize("digits", [1.0, 1.2345, 4.9996, 9.5, 9.9996])
 def test_depth_of_any_size_fits_into_its_column(digits):
     for exponent in range(-6, 12):
@@ -111,7 +128,7 @@ def test_tooltip_of_a_row_has_full_names_frame_and_depth(rows):
     bullet, near, _, aside = (row.tooltip for row in rows.rows)
     assert "Slider" in near and "Near" in near and "contact at frame 4.0000, depth 1 m" in near
     assert "contact between frames only at frame 3.25" in bullet
-    assert "near miss at frame" in aside and aside.endswith("gap 50 cm")
+    assert "near miss at frame" in aside and aside.endswith("gap 0.5 m")
 
 
 def test_list_is_filtered_by_kind_name_and_hidden_rows(rows):

@@ -123,7 +123,7 @@ def test_click_on_a_heading_describes_its_group_and_leaves_the_playhead(rows):
     before = bpy.context.scene.frame_current
     rows.active_row = index_of_heading(rows, *CONVEYOR)
     labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
-    assert f"36 pairs of {ROLLERS + CRATES} objects" in labels and "Deepest 10 cm" in labels
+    assert f"36 pairs of {ROLLERS + CRATES} objects" in labels and "Deepest 0.1 m" in labels
     assert bpy.context.scene.frame_current == before
 
 
