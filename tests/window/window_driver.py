@@ -601,6 +601,11 @@ class WindowDriver:
             yield from self.move_mouse(region.x + 0.6 * region.width, y - number * _PANEL_HEADER)
             yield from self.click()
 
+    def fold_active_object(self) -> Steps:
+        """Fold the panel Active Object, whose header is above that of Object Settings."""
+        yield from self.toggle_panels(-1)
+        self._is_active_object_open = False
+
     def open_bounds_panel(self, name: str) -> Steps:
         """Open a folded panel under Bounds by its header; those between it and Object Settings are folded."""
         yield from self.toggle_panels(-_ABOVE_OBJECT_SETTINGS[name])

@@ -197,12 +197,15 @@ def draw_headings(layout: UILayout, context: Context, settings: SceneSettings) -
     columns = [("FRAME", meaning_("Frame")), ("VALUE", depth)]
     if not _room_of_names(context)[1] and contact_list.sort_by != "VALUE":
         columns.reverse()
+    widths = [_HEADING_UNITS, _HEADING_UNITS + _AFTER_UNITS]
+    if not _room_of_names(context)[1]:
+        # One number has no column.
+        widths[0] = _NUMBER_UNITS
+    inside = (sidebar_width(context) - _SURROUNDINGS) / _UNIT
+    widths.insert(0, max(inside - sum(widths), _HEADING_UNITS))
     for number, (name, text) in enumerate([("NAME", iface_("Pair")), *columns]):
         part = line.row(align=True)
-        part.ui_units_x = _HEADING_UNITS + (_AFTER_UNITS if number == len(columns) else 0.0)
-        if not number:
-            room = (sidebar_width(context) - _SURROUNDINGS) / _UNIT - 2 * _HEADING_UNITS - _AFTER_UNITS
-            part.ui_units_x = max(room, _HEADING_UNITS)
+        part.ui_units_x = widths[number]
         is_active = contact_list.sort_by == name
         if is_active:
             # In the text, because an icon leaves no room for it.

@@ -123,6 +123,7 @@ def set_override(driver: WindowDriver) -> Steps:
     yield from driver.press_keys("ctrl+shift+z")
     yield from driver.note("resize redone", **saved_state(), side=after)
     yield from driver.toggle_panels(1)
+    yield from driver.fold_active_object()
 
 
 def find_contacts(driver: WindowDriver) -> Steps:
@@ -151,7 +152,7 @@ def use_contacts(driver: WindowDriver) -> Steps:
     projectile = driver.window_position(location)
     yield from driver.note("contact", projectile=projectile, closed_form_frame=projectile_contact_frame())
     yield from take_viewport_picture(driver, "contact")
-    crop_sidebar(driver, "contact", "list", 400, below=258)
+    crop_sidebar(driver, "contact", "list", 400, below=262)
     yield from driver.choose_from_list_menu(MARKERS)
     yield from driver.note("markers added", **saved_state())
     area = timeline_area(driver)

@@ -87,6 +87,9 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.move_mouse(x, y + _HEADER)
     yield from driver.click()
     yield from driver.scroll_sidebar(5)
+    yield 1.0
+    yield from driver.note("unfolded", known=active_curve(driver.settings) is not None, job=bool(driver.scan))
+    yield from driver.click_button("collision_bounds.compute_separation", across=0.12)
     yield from driver.wait_until(lambda: active_curve(driver.settings) is not None, "the separation is known")
     yield from driver.note("row")
     yield from driver.click_button("display.show_separation", across=0.4)

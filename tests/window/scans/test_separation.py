@@ -11,6 +11,10 @@ from tests.window.harness import CONTACT_COLOR, Recording, count_pixels
 pytestmark = pytest.mark.long
 
 
+def test_unfolding_the_panel_starts_no_job(recording: Recording) -> None:
+    assert recording.notes["unfolded"] | {"known": False, "job": False} == recording.notes["unfolded"]
+
+
 def test_click_on_row_shows_the_contact_in_red_in_the_sidebar(recording: Recording) -> None:
     note = recording.notes["row"]
     x, y, width, height = note["regions"]["UI"]
