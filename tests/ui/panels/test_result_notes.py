@@ -175,7 +175,7 @@ def test_scanned_frames_are_named_with_contacts_and_without(settings, fps, base,
     bpy.context.view_layer.update()
     page = Page(COLLISION_BOUNDS_PT_contacts)
     assert not page.popovers and {"The scene changed", text} <= set(page.labels)
-    # The button with the remedy, besides the main one.
+    # The remedy has a button, too.
     assert page.buttons.count("collision_bounds.find_contacts") == 2
     scanned_scene.scan(ignored="Slider:Near, Slider:Far, Bullet:Pane")
     page = Page(COLLISION_BOUNDS_PT_contacts)

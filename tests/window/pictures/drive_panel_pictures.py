@@ -53,10 +53,10 @@ def objects(driver: WindowDriver, pictures: Pictures) -> Steps:
         pictures.crop_panel(name, 28 * number, tall)
         yield from toggle_panel(driver, number)
     yield from pictures.take("export")
-    pictures.crop_panel("export", 170, 178)  # below six headings
+    pictures.crop_panel("export", 170, 78)  # below six headings
     yield from toggle_panel(driver, 0)
     yield from pictures.take("bounds-of-active-object")
-    pictures.crop_panel("bounds", 0, 210)
+    pictures.crop_panel("bounds", 0, 196)
     with driver.context():
         bpy.ops.collision_bounds.create_colliders(scope="SELECTED", kind="hull")
     yield from pictures.take("colliders-drawn")
