@@ -21,8 +21,16 @@ _AGREEMENT = 0.25
 """Part of the time left by which two estimates of it may differ if they are shown."""
 _STOPS_WITHIN = 0.5
 """Seconds after which a scan that is stopped drops the frames that are read but not solved."""
-_TEXTS = {False: n_("{percent}%, frame {frame:g}"), True: n_("{percent}%, frame {frame:g}, {time} left")}
+_TEXTS = {False: n_("{percent}%, {step}"), True: n_("{percent}%, {step}, {time} left")}
 """Texts of progress, by whether the time left is known."""
+_STEPS = {
+    "frames": n_("frame {frame:g}"),
+    "pairs": n_("pairs"),
+    "reading": n_("objects"),
+    "fitting": n_("shapes"),
+    "writing": n_("writing"),
+}
+"""Texts of what a job works on. The playhead moves in frames alone."""
 
 
 class TimeLeft:
@@ -132,7 +140,7 @@ class RunningJob:
         return iface_(
             _TEXTS[left is not None],
             percent=math.floor(100 * self.done),
-            frame=self._progress.time,
+            step=iface_(_STEPS[_step_of(self._progress)], frame=self._progress.time),
             time="" if left is None else format_duration(left),
         )
 
@@ -152,6 +160,12 @@ class RunningJob:
         """Draw a progress bar with the text in it, as of the last call of `show`."""
         text, done = self._shown
         layout.progress(text=text, translate=False, factor=done, type="BAR")
+
+
+def _step_of(progress: Progress) -> str:
+    """Return what a job works on. After the last frame of a scan, these are the pairs."""
+    is_read = progress.phase == "frames" and 0 < progress.total <= progress.done
+    return "pairs" if is_read and progress.share < 1 else progress.phase
 
 
 _running: list[RunningJob] = []

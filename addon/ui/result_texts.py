@@ -126,10 +126,15 @@ def check_not_empty(count: int, skipped: Sequence[Skipped], selection: Selection
 
 def bounds_count(result: Result, translate: Callable[..., str] = rpt_count) -> str:
     """Return how many bounds and objects a result has: parts have bounds of their own."""
+    return count_of_bounds(len(result.objects), result.object_count, translate)
+
+
+def count_of_bounds(bounds: int, objects: int, translate: Callable[..., str]) -> str:
+    """Return numbers of bounds and objects as text: of objects alone if each has one."""
     one, many = n_("{bounds} bounds of {count} object"), n_("{bounds} bounds of {count} objects")
-    if len(result.objects) == result.object_count:
+    if bounds == objects:
         one, many = n_("Bounds of {count} object"), n_("Bounds of {count} objects")
-    return translate(result.object_count, one, many, bounds=len(result.objects))
+    return translate(objects, one, many, bounds=bounds)
 
 
 def swept_count(result: Result, translate: Callable[..., str] = rpt_count) -> str:

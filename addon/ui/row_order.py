@@ -18,10 +18,12 @@ import numpy as np
 
 from ..core import Clearance, Contact, ContactReport
 from ..core.numeric.arrays import Bools, Ints
-from ..scene.blender.instances import full_name_of
+from ..formats.wording import valid_text
+from ..scene.blender.instances import full_name_of, name_of
 from ..scene.blender.mesh_data import copied
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
+from .overlay.state import object_by_uid, subject_identities
 from .properties.contact_list import ContactRow
 from .properties.scene import SceneSettings, settings_on
 from .row_groups import group_rows, open_groups
@@ -92,8 +94,14 @@ def columns_of(result_id: str) -> SimpleNamespace:
     result, comparison = results.contacts, results.comparison
     contacts = result.report.contacts.pairs.take(_contact_order(result.report))
     near, subjects = result.report.clearances.pairs, list(result.subjects)
-    sides = zip([*contacts.a, *near.a], [*contacts.b, *near.b], strict=True)
+    sides = np.stack([np.append(contacts.a, near.a), np.append(contacts.b, near.b)], axis=1).tolist()
     pairs = [(subjects[a], subjects[b]) for a, b in sides]
+    identities = subject_identities(result_id, result)
+    uids = [
+        identities[side].owner
+        for row in zip([*contacts.a, *near.a], [*contacts.b, *near.b], strict=True)
+        for side in row
+    ]
     owners = _owners(result)
     names = [f"{a.name}\n{b.name}".casefold() for a, b in pairs]
     frame = np.concatenate([contacts.frame, near.frame])
@@ -109,6 +117,8 @@ def columns_of(result_id: str) -> SimpleNamespace:
     return SimpleNamespace(
         names=names,
         owners=owners,
+        # Of the objects, which may have been renamed or deleted since; -1 for those of other files.
+        uids=np.array(uids, dtype=np.int64).reshape(-1, 2),
         by_name=np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64),
         by_frame=np.lexsort((frame, at_start, is_near)),
         by_value=np.lexsort((gap, is_near)),
@@ -161,13 +171,33 @@ def _meant_to_touch(result: Result, owners: Sequence[tuple[str, str]]) -> MeantT
 
 def counts_of_rows(settings: SceneSettings) -> dict[str, int]:
     """Count the rows that each filter of the list is about, hidden ones included."""
-    columns = columns_of(settings.result_id)
+    columns, exist = columns_of(settings.result_id), _exist(settings)
     return {
-        "show_contacts": int((~columns.is_near).sum()),
-        "tunnelling_only": int(columns.tunnelling.sum()),
-        "show_near_misses": int(columns.is_near.sum()),
-        "show_hidden": int(copied(settings.rows, "hidden", np.bool_).sum()),
+        "show_contacts": int((~columns.is_near & exist).sum()),
+        "tunnelling_only": int((columns.tunnelling & exist).sum()),
+        "show_near_misses": int((columns.is_near & exist).sum()),
+        "show_hidden": int((copied(settings.rows, "hidden", np.bool_)[: len(exist)] & exist).sum()),
     }
+
+
+def _exist(settings: SceneSettings) -> Bools:
+    """Return whether no object of each row (n,), headings apart, was deleted since the scan."""
+    uids = columns_of(settings.result_id).uids
+    known = copied(bpy.data.objects, "session_uid", np.int32)
+    return np.asarray(((uids < 0) | np.isin(uids, known)).all(axis=1))
+
+
+def current_names(settings: SceneSettings, index: int) -> tuple[str, str]:
+    """Return both names of a row, by its index, with the names that renamed objects have now."""
+    row, columns = settings.rows[index], columns_of(settings.result_id)
+    sides = zip((row.a, row.b), columns.owners[index], columns.uids[index].tolist(), strict=True)
+    names = []
+    for name, full_name, uid in sides:
+        item, before = object_by_uid(uid) if uid >= 0 else None, valid_text(full_name)
+        # What follows is the name of a part or of an instance.
+        is_own = name == before or name.startswith(f"{before}/")
+        names.append(name_of(item) + name[len(before) :] if item is not None and is_own else name)
+    return names[0], names[1]
 
 
 @dataclass(frozen=True)
@@ -235,6 +265,7 @@ def _passing(settings: SceneSettings) -> Bools:
         shown &= ~copied(settings.rows, "hidden", np.bool_)[: len(shown)]
     if contact_list.new_only and columns.is_new is not None:
         shown &= columns.is_new
+    shown &= _exist(settings)
     if text := contact_list.search.casefold():
         shown &= np.array([text in names for names in columns.names], dtype=bool)
     if contact_list.selected_only:
@@ -263,9 +294,12 @@ def has_rows(settings: SceneSettings) -> bool:
 
 
 def active_row(settings: SceneSettings) -> ContactRow | None:
-    """Return the active row if it is one of a pair."""
+    """Return the active row if it is one of a pair, of which no object was deleted."""
     row = _active(settings)
-    return None if row is None or row.is_heading else row
+    if row is None or row.is_heading:
+        return None
+    uids = columns_of(settings.result_id).uids[settings.active_row].tolist()
+    return row if all(uid < 0 or object_by_uid(uid) is not None for uid in uids) else None
 
 
 def active_heading(settings: SceneSettings) -> ContactRow | None:

@@ -12,10 +12,12 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...core.numeric.arrays import Bools
 from ...formats.wording import valid_text
 from ...scene.blender.animated import is_transforming, last_operator_pointer
 from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.instances import name_of
+from ...scene.blender.mesh_data import copied
 from ...scene.blender.object_settings import SETTINGS_PROPERTY
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
@@ -155,6 +157,13 @@ def subject_identities(result_id: str, result: Result) -> tuple[Identity, ...]:
             state.home_scenes.pop(oldest, None)
             del state.identities[oldest]
     return state.identities[result_id]
+
+
+def deleted_subjects(result_id: str, result: Result) -> Bools:
+    """Return which subjects of a result (n,) are of objects that were deleted since."""
+    identities = subject_identities(result_id, result)
+    owners = np.array([each.owner for each in identities], dtype=np.int64)
+    return np.asarray((owners >= 0) & ~np.isin(owners, copied(bpy.data.objects, "session_uid", np.int32)))
 
 
 def is_copied_result(scene: bpy.types.Scene, result_id: str, result: Result) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from bpy.types import Context, Menu, Panel, UILayout
 
 from ...scene.blender.instances import name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.settings import FitSettings
+from ..overlay.state import deleted_subjects
 from ..properties.scene import SceneSettings, envelopes_on, settings_of
-from ..result_texts import bounds_count, input_warning_texts, notes_on_bounds, swept_count
+from ..result_texts import count_of_bounds, input_warning_texts, notes_on_bounds, swept_count
 from ..texts import iface_, iface_count, length_text
 from . import sidebar
 from .menus import COLLISION_BOUNDS_PT_presets
@@ -174,7 +176,13 @@ def _draw_state(layout: UILayout, settings: SceneSettings) -> None:
         text = iface_count(count, "Computing clears {count} contact", "Computing clears {count} contacts")
         layout.label(text=text, translate=False, icon="INFO")
     else:
-        layout.label(text=bounds_count(result, iface_count), translate=False, icon="CHECKMARK")
+        deleted = deleted_subjects(settings.result_id, result)
+        bounds, objects = len(result.objects), result.object_count
+        if deleted.any():
+            bounds -= int(deleted.sum())
+            objects -= len({result.subjects[index].key for index in np.flatnonzero(deleted).tolist()})
+        text = count_of_bounds(bounds, objects, iface_count)
+        layout.label(text=text, translate=False, icon="CHECKMARK")
     # While there are contacts, the Contacts panel has the notes.
     if contacts is None and (notes := notes_on_bounds(results)):
         sidebar.draw_note_button(layout, "COLLISION_BOUNDS_PT_bounds_notes", notes)

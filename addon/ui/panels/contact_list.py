@@ -29,6 +29,7 @@ from ..row_order import (
     active_row,
     columns_of,
     counts_of_rows,
+    current_names,
     entry_of_row,
     listed_rows,
     summary_of_group,
@@ -89,7 +90,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
             icon = "GHOST_ENABLED"
         elif item.accepted:
             icon = "CHECKMARK"
-        _draw_names(line, context, data, (item.a, item.b), icon)
+        _draw_names(line, context, data, current_names(data, index), icon)
         frame = iface_("start") if item.at_start else _short_frame(item.frame, item.uncertainty)
         _draw_numbers(line, context, data, (frame, _value_text(abs(item.value) / _unit(context, data).size)))
 
@@ -314,7 +315,7 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
 
 def _lines(context: Context, settings: SceneSettings, row: ContactRow) -> list[tuple[str, Any]]:
     problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
-    names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
+    names = [(name, "OBJECT_DATA") for name in current_names(settings, settings.active_row)]
     if row.is_near_miss:
         time, gap = n_("{shapes}: closest at {frame}"), n_("{shapes}: gap {distance}")
         if row.is_grazing:

@@ -122,11 +122,22 @@ def test_progress_has_percent_frame_and_time_left():
     assert (scan.done, scan.text) == (pytest.approx(0.25), "25%, frame 13.5, 0:15 left")
     # Another phase has a speed of its own, but percent go on.
     scan.update(Progress(1, 4, 12.5, "fitting", part=0.6))
-    assert (scan.done, scan.text) == (0.6, "60%, frame 12.5")
+    assert (scan.done, scan.text) == (0.6, "60%, shapes")
     for part, seconds[0] in ((0.65, 7.0), (0.7, 8.0), (0.75, 9.0)):
         scan.update(Progress(2, 4, 13.0, "fitting", part=part))
     # 15 percent took three seconds, so 25 take five.
-    assert scan.text == "75%, frame 13, 0:05 left"
+    assert scan.text == "75%, shapes, 0:05 left"
+
+
+def test_progress_names_no_frame_where_none_is_read():
+    scan = RunningJob()
+    scan.update(Progress(0, 1, 1.0, "fitting", part=0.32))
+    assert scan.text == "32%, shapes"
+    # All frames are read, and the pairs are solved.
+    scan.update(Progress(120, 120, 120.0, part=0.63))
+    assert scan.text == "63%, pairs"
+    scan.update(Progress(60, 120, 60.0, part=0.7))
+    assert scan.text == "70%, frame 60"
 
 
 def test_time_left_is_hidden_until_it_is_stable():
