@@ -60,7 +60,8 @@ def length_unit(units: Any, largest: float) -> LengthUnit:
     if name not in known:
         of_system = _METRIC if units.system == "METRIC" else _IMPERIAL
         usual = "METERS" if units.system == "METRIC" else "FEET"
-        name = next((each for each, size in of_system.items() if meters >= size), usual)
+        smallest = [*of_system][-1] if meters else usual
+        name = next((each for each, size in of_system.items() if meters >= size), smallest)
     return LengthUnit(known[name] / units.scale_length, _SYMBOLS[name])
 
 

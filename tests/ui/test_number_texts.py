@@ -81,7 +81,14 @@ def test_zero_has_no_sign(units, unit):
 
 @pytest.mark.parametrize(
     ("largest", "symbol", "size"),
-    [(2.3, "m", 1.0), (0.25, "cm", 0.01), (0.0043, "mm", 0.001), (1500.0, "km", 1000.0), (0.0, "m", 1.0)],
+    [
+        (2.3, "m", 1.0),
+        (0.25, "cm", 0.01),
+        (0.0043, "mm", 0.001),
+        (1500.0, "km", 1000.0),
+        (0.0, "m", 1.0),
+        (2e-7, "\u00b5m", 1e-6),
+    ],
 )
 def test_adaptive_unit_of_a_column_is_that_of_its_largest_length(units, largest, symbol, size):
     units.system, units.scale_length, units.length_unit = "METRIC", 1.0, "ADAPTIVE"

@@ -43,6 +43,7 @@ from ..texts import (
     length_unit,
     meaning_,
     n_,
+    number_text,
     playhead_text,
     shortened_pair,
 )
@@ -282,8 +283,9 @@ def draw_small_graph(layout: UILayout, context: Context, settings: SceneSettings
     curve, column = active_curve(settings), body.column(align=True)
     line = column.row(align=True)
     if curve is not None:
-        units = context.scene.unit_settings
-        low, high = (length_text(value, units, digits=3) for value in curve.range)
+        unit = length_unit(context.scene.unit_settings, max(map(abs, curve.range)))
+        low, high = (number_text(value / unit.size, 3) for value in curve.range)
+        high = f"{high} {unit.symbol}".rstrip()
         line.label(text=iface_("{low} to {high}", low=low, high=high), translate=False, icon="FCURVE")
     else:
         # Unfolding the panel starts no job.
