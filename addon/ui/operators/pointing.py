@@ -18,7 +18,7 @@ from ...formats.wording import valid_text
 from ...scene.blender.frames import go_to, playhead
 from ...scene.blender.mesh_data import copied
 from ..overlay.draw_data import DrawData, Instances
-from ..overlay.over_time import frame_at, hovered, placed_bars
+from ..overlay.over_time import frame_at, hovered, is_on_cross, placed_bars
 from ..overlay.state import find_overlay, redraw
 from ..overlay.unit_meshes import LINES
 from ..properties.scene import SceneSettings, settings_of
@@ -169,7 +169,7 @@ def _rows_at(settings: SceneSettings, mouse: tuple[int, int], context: Context) 
 
 
 class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
-    """Jump to the frame under the mouse in the graph of the separation"""
+    """Jump to the frame under the mouse in the graph of the separation, or close the graph by its cross"""
 
     bl_label = "Go to Frame of Graph"
     bl_options: ClassVar = {"INTERNAL", "UNDO"}
@@ -184,7 +184,11 @@ class COLLISION_BOUNDS_OT_click_graph(Named, Operator):
         )
 
     def invoke(self, context: Context, event: Event) -> set[str]:
-        frame = frame_at(context, (event.mouse_region_x, event.mouse_region_y))
+        mouse = event.mouse_region_x, event.mouse_region_y
+        if is_on_cross(context, mouse):
+            settings_of(context).display.show_separation = False
+            return {"FINISHED"}
+        frame = frame_at(context, mouse)
         if frame is None:
             return {"PASS_THROUGH"}
         go_to(context.scene, frame)

@@ -199,6 +199,9 @@ _NAVIGATION = 285.0, 50.0
 """Pixels of the viewport's navigation buttons from its top down, and from its right side."""
 _FRAME_SPACE, _VALUE_SPACE = 70.0, 32.0
 """Least pixels from one number on an axis to the next."""
+_CROSS, _CROSS_REACH, _CROSS_INSIDE = 4.0, 9.0, 9.0
+"""Pixels from the middle of the cross that closes the graph to its ends, to where it can be clicked, and to
+the top and right side of the graph."""
 _FAINT = 0.15
 """Opacity of the lines of numbers."""
 _FILL, _ZERO, _GROUND = 0.35, 0.6, 0.07
@@ -289,6 +292,19 @@ class _Place(NamedTuple):
         x = left + axes.across(points[..., 0]) * (right - left)
         return np.stack([x, bottom + axes.up(points[..., 1]) * (top - bottom)], axis=-1)
 
+    def cross(self, scale: float) -> Floats:
+        """Return the middle (2,) of the cross that closes the graph."""
+        return self.whole[2:] - _CROSS_INSIDE * scale
+
+
+def is_on_cross(context: Any, mouse: tuple[float, float]) -> bool:
+    """Return whether a pixel of a viewport's region is on the cross that closes the graph."""
+    place = _Place.of(context) if _is_shown(context) else None
+    if place is None:
+        return False
+    scale = context.preferences.system.ui_scale
+    return bool((np.abs(place.cross(scale) - mouse) <= _CROSS_REACH * scale).all())
+
 
 def frame_at(context: Any, mouse: tuple[float, float]) -> float | None:
     """Return the frame at a pixel of a viewport's region; None outside of the graph, or without a curve."""
@@ -322,6 +338,9 @@ def draw_large_graph() -> None:
     flat.draw_backing(place.whole[None], context)
     text_color = (*flat.tooltip_theme(context).text, 1.0)
     flat.set_font_size(context)
+    scale = context.preferences.system.ui_scale
+    ends = np.array([(-1, -1), (1, 1), (-1, 1), (1, -1)]) * _CROSS * scale
+    flat.draw_lines(place.cross(scale) + ends, text_color, 1.5 * scale, context)
     curve = active_curve(settings)
     if curve is None:
         middle = place.plot[0], (place.plot[1] + place.plot[3]) / 2
@@ -331,7 +350,6 @@ def draw_large_graph() -> None:
     _draw_axes(place, axes, context, text_color)
     above, below = (place.pixels(axes, part) for part in segments(curve))
     contact = tuple(preferences().contact_color)
-    scale = context.preferences.system.ui_scale
     # Below the curve, because it would hide a contact between two frames.
     now = playhead(context.scene)
     if axes.first <= now <= axes.last:

@@ -33,7 +33,11 @@ def regions(driver: WindowDriver) -> dict[str, Any]:
     with bpy.context.temp_override(window=driver.window, area=driver.area, region=region):
         place = over_time._Place.of(bpy.context)
     left, bottom, right, top = place.plot
-    return {"plot": (region.x + left, region.y + bottom, region.x + right, region.y + top)}
+    scale = bpy.context.preferences.system.ui_scale
+    cross = [
+        float(origin + part) for origin, part in zip((region.x, region.y), place.cross(scale), strict=True)
+    ]
+    return {"plot": (region.x + left, region.y + bottom, region.x + right, region.y + top), "cross": cross}
 
 
 def export_and_key(driver: WindowDriver) -> Steps:
@@ -102,4 +106,7 @@ def scenario(driver: WindowDriver) -> Steps:
         yield from driver.click()
         yield from driver.note(name, part=(x - left) / (right - left))
         yield 0.7  # not a double click
+    yield from driver.move_mouse(*regions(driver)["cross"])
+    yield from driver.click()
+    yield from driver.note("closed", shown=driver.settings.display.show_separation)
     yield from export_and_key(driver)

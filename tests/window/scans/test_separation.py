@@ -45,6 +45,14 @@ def test_click_in_the_graph_jumps_to_its_frame_and_a_click_above_does_not(record
     assert above["selected"] != note["selected"], "the click went through to the viewport"
 
 
+def test_cross_closes_the_graph(recording: Recording) -> None:
+    assert recording.notes["large"]["shown"] and not recording.notes["closed"]["shown"]
+    place, size = recording.notes["large"]["cross"], 6
+    # White lines on the dark ground of the graph.
+    drawn = recording.square_around("large", (place[0], place[1]), size)
+    assert (drawn.max(axis=-1) > 0.6).sum() > 8
+
+
 def test_export_writes_the_separation_of_each_frame(recording: Recording) -> None:
     rows = list(csv.DictReader((recording.folder / "separation.csv").open(encoding="utf-8")))
     separation = {float(row["frame"]): float(row["separation"]) for row in rows}
