@@ -82,8 +82,8 @@ def _notes_on_pairs(result: Result) -> list[Note]:
     notes = _note(
         rotating,
         n_("{count} rotating"),
-        n_("{count} rotates in a world box: Oriented Boxes are closer: {names}"),
-        n_("{count} rotate in world boxes: Oriented Boxes are closer: {names}"),
+        n_("{count} box grows as it rotates: choose the Shape Oriented Boxes: {names}"),
+        n_("{count} boxes grow as they rotate: choose the Shape Oriented Boxes: {names}"),
     )
     notes += _note(
         names_of(report.clearances.take(np.array(sorted(result.grazing), dtype=np.int64))),

@@ -15,7 +15,7 @@ import math
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
 from os.path import commonprefix
@@ -201,6 +201,27 @@ def _kept(name: str, count: int) -> str:
     """Keep some characters of a name, at its begin and its end."""
     tail = max(1, round(_TAIL * count))
     return name[: count - tail] + _ELLIPSIS + name[-tail:]
+
+
+def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
+    """Break a text between words into lines that fit; a word that does not fit is a line of its own.
+
+    Languages without spaces are broken between any two characters.
+    """
+    line = ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else word
+        if line and not fits(longer):
+            yield line
+            longer = word
+        # Japanese, for example, is written without spaces.
+        while len(longer) > 1 and not fits(longer) and any("\u3040" <= each <= "\u9fff" for each in longer):
+            count = most_that_fit(len(longer), lambda count, text=longer: fits(text[:count]))
+            yield longer[:count]
+            longer = longer[count:]
+        line = longer
+    if line:
+        yield line
 
 
 _MEANINGS = frozenset().union(*(words["meanings"] for words in translations.LANGUAGES.values()))

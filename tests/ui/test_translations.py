@@ -13,7 +13,7 @@ from addon.core.messages import message
 from addon.scene.errors import SceneError
 from addon.ui import result_texts
 from addon.ui import texts as ui_texts
-from addon.ui.panels.colliders import wrapped_lines
+from addon.ui.texts import wrapped_lines
 from tests.paths import TOP
 from tests.ui.interface_texts import faults, texts
 

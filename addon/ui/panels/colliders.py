@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from bpy.types import Context, Panel, UILayout
@@ -16,7 +16,7 @@ from ..kept_checks import count_colliders, is_outdated, stored_check
 from ..operators.colliders import check_summary
 from ..properties.options import draw_options
 from ..properties.scene import COLLIDER_OPTIONS, selected_count, settings_of
-from ..texts import iface_, iface_count, most_that_fit, n_, translated
+from ..texts import iface_, iface_count, n_, translated, wrapped_lines
 from .menus import COLLISION_BOUNDS_PT_presets, draw_engine_presets
 from .sidebar import Tab, fits_in_sidebar, running_job, with_button
 
@@ -139,24 +139,3 @@ def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> Non
         more = len(check.findings) - _LISTED
         text = iface_count(more, "and {count} other", "and {count} others")
         layout.label(text=text, translate=False)
-
-
-def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
-    """Break a text between words into lines that fit; a word that does not fit is a line of its own.
-
-    Languages without spaces are broken between any two characters.
-    """
-    line = ""
-    for word in text.split():
-        longer = f"{line} {word}" if line else word
-        if line and not fits(longer):
-            yield line
-            longer = word
-        # Japanese, for example, is written without spaces.
-        while len(longer) > 1 and not fits(longer) and any("\u3040" <= each <= "\u9fff" for each in longer):
-            count = most_that_fit(len(longer), lambda count, text=longer: fits(text[:count]))
-            yield longer[:count]
-            longer = longer[count:]
-        line = longer
-    if line:
-        yield line

@@ -12,7 +12,7 @@ from bpy.types import Context, Panel, UILayout
 from .. import job_state
 from ..properties.preferences import NAME, Preferences, preferences
 from ..result_texts import Note, first_and_count
-from ..texts import draw_line, draw_note, iface_
+from ..texts import draw_line, draw_note, iface_, wrapped_lines
 
 
 class Tab:
@@ -52,10 +52,14 @@ def detach() -> None:
     Tab.bl_category = NAME
 
 
+_AROUND_NOTE = 50
+"""Pixels of a popover left and right of a text with an icon."""
+
+
 class Popover:
     bl_space_type = "VIEW_3D"
     bl_region_type = "HEADER"
-    bl_ui_units_x = 14
+    bl_ui_units_x = 20
 
 
 def with_button(
@@ -109,10 +113,12 @@ def draw_note_button(layout: UILayout, panel: str, notes: Sequence[Note]) -> Non
 
 
 def draw_warnings(layout: UILayout, warnings: Sequence[str], icon: Any = "ERROR") -> None:
-    """Draw warnings in full; what follows the first colon is on a second line."""
+    """Draw warnings in full, in lines that fit a popover; what follows the first colon begins a line."""
+    width_of, room = measure_texts(bpy.context), 20 * Popover.bl_ui_units_x - _AROUND_NOTE
     for warning in warnings:
-        lines = "\n".join(part[:1].upper() + part[1:] for part in warning.split(": ", 1))
-        draw_note(layout.column(align=True), lines, icon)
+        parts = (part[:1].upper() + part[1:] for part in warning.split(": ", 1))
+        lines = [line for part in parts for line in wrapped_lines(part, lambda text: width_of(text) <= room)]
+        draw_note(layout.column(align=True), "\n".join(lines), icon)
 
 
 def folded(layout: UILayout, name: str, label: str, closed: bool = True, note: str = "") -> UILayout | None:

@@ -9,6 +9,7 @@ from addon.scene.blender.object_settings import is_collider
 from addon.ui import job_state, kept_checks
 from addon.ui.panels import colliders as colliders_panel
 from addon.ui.properties.scene import selected_count
+from addon.ui.texts import wrapped_lines
 from tests.scene.building import add_vertices, select_objects
 from tests.scene.colliders.checking import add_cube, add_tetrahedron
 from tests.ui.drawn_panel import Page
@@ -287,7 +288,7 @@ def test_notes_are_listed_after_the_problems_and_select_their_collider(settings)
 
 
 def test_texts_are_broken_between_words():
-    lines = colliders_panel.wrapped_lines("one two  three four-and-more five", lambda text: len(text) <= 8)
+    lines = wrapped_lines("one two  three four-and-more five", lambda text: len(text) <= 8)
     assert list(lines) == ["one two", "three", "four-and-more", "five"]
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from addon.ui.panels import sidebar
 from addon.ui.panels.bounds import COLLISION_BOUNDS_PT_bounds
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts, _button_text
 from addon.ui.panels.sidebar import draw_note_button
@@ -14,7 +15,7 @@ from addon.ui.result_texts import Note
 from tests.scene.building import add_instance, add_object
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
-from tests.ui.drawn_panel import Page
+from tests.ui.drawn_panel import Layout, Page
 
 
 def test_hidden_objects_are_noted_in_both_panels(settings, add_mesh):
@@ -128,8 +129,8 @@ def test_rotating_objects_of_contacts_are_noted_after_a_scan_of_world_boxes(sett
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 21
     bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", shape="aabb")
     page = Page(COLLISION_BOUNDS_PT_contacts)
-    assert page.popovers == ["1 rotates in a world box"]
-    assert "Oriented Boxes are closer: Spinner" in page.labels
+    assert page.popovers == ["1 box grows as it rotates"]
+    assert "Choose the Shape Oriented Boxes: Spinner" in page.labels
     # The remedy works: the note is gone, and the time is later than that of the world boxes.
     early = {row.frame for row in bpy.context.scene.collision_bounds.rows if "Spinner" in (row.a, row.b)}
     bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", shape="obb")
@@ -182,3 +183,13 @@ def test_scanned_frames_are_named_with_contacts_and_without(settings, fps, base,
     assert {"No contacts", text} <= set(page.labels) and page.popovers == ["9 pairs skipped"]
     bpy.ops.collision_bounds.clear_results()
     assert text not in Page(COLLISION_BOUNDS_PT_contacts).labels
+
+
+def test_long_note_is_broken_into_lines_so_that_its_remedy_is_not_cut(settings, monkeypatch):
+    monkeypatch.setattr(sidebar, "measure_texts", lambda _context: lambda text: 7.0 * len(text))
+    page = SimpleNamespace(labels=[], greyed_labels=[])
+    names = ", ".join(f"Warehouse_Conveyor_Roller.{number:03}" for number in range(3))
+    sidebar.draw_warnings(Layout(page), [f"3 boxes grow as they rotate: choose Oriented Boxes: {names}"])
+    room = 20 * sidebar.Popover.bl_ui_units_x
+    assert len(page.labels) > 3 and all(7 * len(line) < room for line in page.labels)
+    assert " ".join(page.labels).endswith(names)
