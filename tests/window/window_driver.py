@@ -47,7 +47,7 @@ _SWITCH = 0.16  # horizontal position of the switch in a header, as a fraction o
 _ABOVE_OBJECT_SETTINGS = {"Fit Settings": 3, "Swept Bounds": 2}
 """Folded panels under Bounds, by the number of headers up from that of Object Settings."""
 _ABOVE_FIND_CONTACTS = 90
-"""Pixels from Find Contacts up to the header of Active Object, while that panel is folded."""
+"""Pixels at a scale of 1 from Find Contacts up to the header of Active Object, while that panel is folded."""
 _TAB = 60  # from one probe of the tabs to the next; the tab of the extension is 95 pixels high
 
 
@@ -590,16 +590,21 @@ class WindowDriver:
         header is found by its switch. It has one only while the active object has geometry.
         """
         region = self.region("UI")
-        if not self._is_active_object_open:
-            x, y = yield from self.find_button(region, "collision_bounds.find_contacts")
-            yield from self.move_mouse(x, y + _ABOVE_FIND_CONTACTS)
-            yield from self.click()
-            self._is_active_object_open = True
+        yield from self.open_active_object()
         _, y = yield from self.find_button(region, "use_object_settings", across=_SWITCH)
         for number in panels:
             yield from self.wait_for_panels()
             yield from self.move_mouse(region.x + 0.6 * region.width, y - number * _PANEL_HEADER)
             yield from self.click()
+
+    def open_active_object(self) -> Steps:
+        """Open the panel Active Object, unless it was opened before."""
+        if not self._is_active_object_open:
+            x, y = yield from self.find_button(self.region("UI"), "collision_bounds.find_contacts")
+            scale = bpy.context.preferences.system.ui_scale
+            yield from self.move_mouse(x, y + _ABOVE_FIND_CONTACTS * scale)
+            yield from self.click()
+            self._is_active_object_open = True
 
     def fold_active_object(self) -> Steps:
         """Fold the panel Active Object, whose header is above that of Object Settings."""

@@ -46,11 +46,11 @@ class COLLISION_BOUNDS_PT_contacts(sidebar.Tab, Panel):
         _draw_state(results, settings, scan)
         if scan is None and (notes := notes_on_contacts(settings.results, context.scene)):
             sidebar.draw_note_button(results, "COLLISION_BOUNDS_PT_contact_notes", notes)
-        results = results.column()
-        results.enabled = scan is None
-        if scan is None and settings.baseline:
-            _draw_baseline(results, settings)
-        _draw_results(results, context, settings)
+        if scan is None:
+            # Results of before would look like those of the scan that runs.
+            if settings.baseline:
+                _draw_baseline(results, settings)
+            _draw_results(results, context, settings)
         layout.separator()
         options = layout.column()
         options.enabled = scan is None

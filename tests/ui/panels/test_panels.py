@@ -485,14 +485,15 @@ def test_group_fields_suggest_collections_and_objects(settings):
     assert list(options.suggested_names(settings, bpy.context, "")) == ["collection:Props", "Crate"]
 
 
-def test_hint_about_esc_is_not_greyed_out_while_results_are(settings):
+def test_results_of_before_are_not_shown_while_a_scan_runs_but_the_hint_about_esc_is(settings):
     scanned_scene.build()
     scanned_scene.scan()
+    assert "Click a row" in Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
     job = job_state.begin()
-    job.has_partial_result = True
+    job.has_partial_result, job.operator = True, "collision_bounds.find_contacts"
     try:
         page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
     finally:
         job_state.end()
     assert job.esc_text in page.labels and job.esc_text not in page.greyed_labels
-    assert "Click a row" in page.greyed_labels
+    assert "Click a row" not in page.labels and "Details" not in page.labels

@@ -35,6 +35,7 @@ def handles(driver: WindowDriver, pictures: Pictures) -> Steps:
 def panels(driver: WindowDriver, pictures: Pictures) -> Steps:
     """Take pictures of the panels for the active object."""
     scale = bpy.context.preferences.system.ui_scale
+    yield from driver.open_active_object()
     for number, name in ((3, "measurements"), (1, "custom-shape"), (0, "object-settings")):
         x, y = yield from driver.find_button(driver.region("UI"), "use_object_settings", across=0.16)
         yield from driver.move_mouse(x + 60 * scale, y - 26 * number * scale)

@@ -168,6 +168,7 @@ def click_while_scanning(driver: WindowDriver) -> Steps:
     item.driver_add("location", 2).driver.expression = "sin(frame)"
     bpy.context.view_layer.objects.active = item
     yield from driver.open_tab("Collision Bounds")
+    yield from driver.open_active_object()
     # The switch in the header of a panel.
     x, y = yield from driver.find_button(driver.region("UI"), "use_object_settings", across=0.16)
     start_scan(driver.window)
