@@ -3,8 +3,8 @@
 Bars are in the timeline and the dope sheet: a row per pair, the deepest on top.
 
 The graph is drawn large at the bottom of the 3D viewport, where a click jumps to a frame, and small as an
-image, because panels draw nothing but widgets and images. Both request the curve while they are drawn: a
-closed panel computes nothing.
+image, because panels draw nothing but widgets and images. The large one, which a user has turned on, requests
+the curve while it is drawn; for the small one there is a button.
 """
 
 from __future__ import annotations
