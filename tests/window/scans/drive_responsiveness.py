@@ -141,5 +141,6 @@ def scenario(driver: WindowDriver) -> Steps:
     add_drivers()
     yield from scan(driver, "drivers")
     fill_with_balls()
-    yield from driver.choose_from_menu("collision_bounds.shape", "mesh")
+    # The menu is in the middle of the sidebar, which is scrolled to its ends only.
+    driver.settings.shape = "mesh"
     yield from scan(driver, "meshes")
