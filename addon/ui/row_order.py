@@ -69,14 +69,18 @@ def regroup(scene: bpy.types.Scene) -> None:
         group_rows(settings, columns_of(settings.result_id).owners, open_groups(settings))
 
 
+def _sides(result: Result) -> list[list[int]]:
+    """Return the indices of both subjects of each row, without headings."""
+    contacts = result.report.contacts.pairs.take(_contact_order(result.report))
+    near = result.report.clearances.pairs
+    sides = np.stack([np.append(contacts.a, near.a), np.append(contacts.b, near.b)], axis=1)
+    rows: list[list[int]] = sides.astype(np.int64).tolist()
+    return rows
+
+
 def _owners(result: Result) -> list[tuple[str, str]]:
     """Return the full names of both objects of each row, without headings."""
-    pairs = result.report.contacts.pairs.take(_contact_order(result.report)), result.report.clearances.pairs
-    return [
-        (result.subjects[a].key[0], result.subjects[b].key[0])
-        for part in pairs
-        for a, b in zip(part.a.tolist(), part.b.tolist(), strict=True)
-    ]
+    return [(result.subjects[a].key[0], result.subjects[b].key[0]) for a, b in _sides(result)]
 
 
 def _contact_order(report: ContactReport) -> Ints:
@@ -94,14 +98,8 @@ def columns_of(result_id: str) -> SimpleNamespace:
     result, comparison = results.contacts, results.comparison
     contacts = result.report.contacts.pairs.take(_contact_order(result.report))
     near, subjects = result.report.clearances.pairs, list(result.subjects)
-    sides = np.stack([np.append(contacts.a, near.a), np.append(contacts.b, near.b)], axis=1).tolist()
+    sides, identities = _sides(result), subject_identities(result_id, result)
     pairs = [(subjects[a], subjects[b]) for a, b in sides]
-    identities = subject_identities(result_id, result)
-    uids = [
-        identities[side].owner
-        for row in zip([*contacts.a, *near.a], [*contacts.b, *near.b], strict=True)
-        for side in row
-    ]
     owners = _owners(result)
     names = [f"{a.name}\n{b.name}".casefold() for a, b in pairs]
     frame = np.concatenate([contacts.frame, near.frame])
@@ -118,7 +116,9 @@ def columns_of(result_id: str) -> SimpleNamespace:
         names=names,
         owners=owners,
         # Of the objects, which may have been renamed or deleted since; -1 for those of other files.
-        uids=np.array(uids, dtype=np.int64).reshape(-1, 2),
+        uids=np.array([[identities[side].owner for side in row] for row in sides], dtype=np.int64).reshape(
+            -1, 2
+        ),
         by_name=np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64),
         by_frame=np.lexsort((frame, at_start, is_near)),
         by_value=np.lexsort((gap, is_near)),
@@ -234,7 +234,7 @@ def listed_rows(settings: SceneSettings) -> Listed:
     columns, contact_list = columns_of(settings.result_id), settings.contact_list
     orders = {"NAME": columns.by_name, "FRAME": columns.by_frame, "VALUE": columns.by_value}
     order = orders[contact_list.sort_by]
-    order, passes = order[::-1] if contact_list.reverse else order, _passing(settings)
+    order, passes = order[::-1] if contact_list.reverse else order, passing_rows(settings)
     count, total = len(order), len(settings.rows)
     heading = copied(settings.rows, "heading", np.int32)[:count].astype(np.int64)
     if total == count:
@@ -253,7 +253,7 @@ def listed_rows(settings: SceneSettings) -> Listed:
     return Listed(with_headings[with_headings < count], passes, with_headings, is_visible)
 
 
-def _passing(settings: SceneSettings) -> Bools:
+def passing_rows(settings: SceneSettings) -> Bools:
     """Return whether each row (n,), headings apart, passes the filters."""
     columns, contact_list = columns_of(settings.result_id), settings.contact_list
     shown = np.where(columns.is_near, contact_list.show_near_misses, contact_list.show_contacts)
@@ -276,7 +276,7 @@ def _passing(settings: SceneSettings) -> Bools:
 
 def grouped_rows(settings: SceneSettings, heading: int) -> Ints:
     """Return the indices of the rows that pass the filters in the group of a heading, by its index."""
-    passes = _passing(settings)
+    passes = passing_rows(settings)
     return np.flatnonzero(passes & (copied(settings.rows, "heading", np.int32)[: len(passes)] == heading))
 
 

@@ -5,8 +5,8 @@ In reading order:
 - `records`: options and shape of a collider at its creation, stored on it; whether it was edited since.
 - `objects`: boxes, spheres, capsules and hulls around the vertices of subjects, in their object space; names
   by a pattern, unique and short enough for Blender; creating, updating and removing collider objects.
-- `make`: colliders for a selection, in place of those that exist, and around the selection in Edit Mode or a
-  vertex group.
+- `make`: colliders for a selection, in place of those that exist.
+- `chosen_vertices`: colliders around the selection in Edit Mode or a vertex group.
 - `containment`: evaluated surfaces of colliders and their meshes, hidden ones too; volumes of colliders,
   vertices of a mesh that are outside of all, and holes that they fill.
 - `openings`: sentences about what a collider fills, with volumes and the pieces of the mesh that it joins.

@@ -14,7 +14,7 @@ from ...formats.wording import valid_text
 from ...scene.blender.instances import full_name_of, name_of
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.blender.private_scene import keeping_open
-from ...scene.colliders import make, mend
+from ...scene.colliders import chosen_vertices, make, mend
 from ...scene.colliders.check import ColliderCheck, ColliderFinding, check_colliders
 from ...scene.settings import COLLIDER_NAME_PATTERNS, ColliderCheckSettings, ColliderSettings
 from ..kept_checks import is_outdated, store_check, stored_check
@@ -102,7 +102,7 @@ class COLLISION_BOUNDS_OT_colliders_from_selection(DrawsOptions, Command, Operat
 
     def run(self, context: Context) -> None:
         settings = _collider_settings(self, context)
-        _show_created(self, context, make.make_selection_colliders(context.scene, settings))
+        _show_created(self, context, chosen_vertices.make_selection_colliders(context.scene, settings))
 
 
 @shares("scope", "padding")
@@ -119,7 +119,7 @@ class COLLISION_BOUNDS_OT_colliders_from_group(DrawsOptions, Command, Operator):
 
     def run(self, context: Context) -> None:
         settings = _collider_settings(self, context)
-        created = make.make_group_colliders(context.scene, settings, self.group, self.threshold)
+        created = chosen_vertices.make_group_colliders(context.scene, settings, self.group, self.threshold)
         _show_created(self, context, created)
 
 

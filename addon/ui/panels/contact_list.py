@@ -165,7 +165,10 @@ def _short_frame(frame: float, uncertainty: float = 0.0) -> str:
 
 
 def draw_counts(layout: UILayout, settings: SceneSettings) -> None:
-    """Draw how many rows of each kind there are, if any, and how many contacts; each count is a filter."""
+    """Draw how many rows of each kind there are; each count is a filter.
+
+    A count of 0 is shown only while its filter is on, so that this can be turned off.
+    """
     grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
     grid.use_property_split = False
     texts = {
@@ -175,7 +178,7 @@ def draw_counts(layout: UILayout, settings: SceneSettings) -> None:
         "show_hidden": (n_("{count} hidden row"), n_("{count} hidden rows")),
     }
     for name, count in counts_of_rows(settings).items():
-        if count or name == "show_contacts":
+        if count or getattr(settings.contact_list, name):
             text = iface_count(count, *texts[name])
             grid.prop(settings.contact_list, name, text=text, translate=False, toggle=True)
 
@@ -197,12 +200,11 @@ def draw_headings(layout: UILayout, context: Context, settings: SceneSettings) -
     line.use_property_split = False
     depth = f"{iface_('Depth')} {_unit(context, settings).symbol}".rstrip()
     columns = [("FRAME", meaning_("Frame")), ("VALUE", depth)]
-    if not _room_of_names(context)[1] and contact_list.sort_by != "VALUE":
+    _, has_room = _room_of_names(context)
+    if not has_room and contact_list.sort_by != "VALUE":
         columns.reverse()
-    widths = [_HEADING_UNITS, _HEADING_UNITS + _AFTER_UNITS]
-    if not _room_of_names(context)[1]:
-        # One number has no column.
-        widths[0] = _NUMBER_UNITS
+    # With room for one number, the first of these headings is above names, so it is narrow.
+    widths = [_HEADING_UNITS if has_room else _NUMBER_UNITS, _HEADING_UNITS + _AFTER_UNITS]
     inside = (sidebar_width(context) - _SURROUNDINGS) / _UNIT
     widths.insert(0, max(inside - sum(widths), _HEADING_UNITS))
     for number, (name, text) in enumerate([("NAME", iface_("Pair")), *columns]):

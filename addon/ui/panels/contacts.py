@@ -20,7 +20,7 @@ from ..row_order import (
     active_row,
     counts_of_rows,
     grouped_rows,
-    listed_rows,
+    passing_rows,
     rows_meant_to_touch,
 )
 from ..texts import draw_line, draw_note, frame_text, iface_, iface_count, meaning_, n_, translated
@@ -194,7 +194,7 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
     rows, name = min(max(counts_of_rows(settings)["show_contacts"], 4), 8), "COLLISION_BOUNDS_UL_contacts"
     options: dict[str, Any] = {"item_dyntip_propname": "tooltip", "rows": rows, "sort_lock": True}
     column.template_list(name, "", settings, "rows", settings, "active_row", **options)
-    if not listed_rows(settings).passes.any():
+    if not passing_rows(settings).any():
         column.label(text="The filters hide all rows", icon="INFO")
     _draw_buttons(layout.row(), settings)
     _draw_meant(layout, settings)

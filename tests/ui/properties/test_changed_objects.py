@@ -75,6 +75,22 @@ def test_rows_of_a_loaded_report_without_its_objects_stay(rows, tmp_path):
     assert shown(rows) == before
 
 
+def test_parts_of_a_deleted_object_are_not_counted(settings):
+    scanned_scene.build()
+    parts = bpy.data.objects["Near"]
+    points = [tuple(vertex.co) for vertex in parts.data.vertices]
+    faces = [tuple(face.vertices) for face in parts.data.polygons]
+    moved = [(x + 3, y, z) for x, y, z in points]
+    parts.data.clear_geometry()
+    parts.data.from_pydata([*points, *moved], [], [*faces, *(tuple(8 + i for i in face) for face in faces)])
+    parts.collision_bounds.use_object_settings, parts.collision_bounds.bounds_for = True, "loose_parts"
+    assert bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE") == {"FINISHED"}
+    assert "7 bounds of 6 objects" in Page(COLLISION_BOUNDS_PT_bounds).labels
+    bpy.data.objects.remove(parts)
+    bpy.context.view_layer.update()
+    assert "Bounds of 5 objects" in Page(COLLISION_BOUNDS_PT_bounds).labels
+
+
 def test_bounds_are_counted_without_deleted_objects(settings):
     scanned_scene.build()
     assert bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE") == {"FINISHED"}

@@ -124,6 +124,19 @@ def test_rows_of_each_kind_are_counted(rows):
     assert [*counts_of_rows(rows).values()] == [3, 1, 1, 2]
 
 
+def test_filter_that_is_on_can_be_turned_off_where_it_counts_nothing(rows):
+    page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
+    assert "tunnelling_only" in page.options and "show_hidden" not in page.options
+    rows.contact_list.tunnelling_only = True
+    bpy.data.objects.remove(bpy.data.objects["Bullet"])
+    scanned_scene.scan()
+    assert counts_of_rows(rows)["tunnelling_only"] == 0 and counts_of_rows(rows)["show_contacts"] == 2
+    assert not set(shown(rows)) & set(FRAMES[:3])
+    assert "tunnelling_only" in Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).options
+    rows.contact_list.tunnelling_only = False
+    assert "tunnelling_only" not in Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).options
+
+
 def test_tooltip_of_a_row_has_full_names_frame_and_depth(rows):
     bullet, near, _, aside = (row.tooltip for row in rows.rows)
     assert "Slider" in near and "Near" in near and "contact at frame 4.0000, depth 1 m" in near

@@ -9,7 +9,8 @@ import pytest
 
 from addon.scene.blender.object_settings import VERTEX_COLLIDER_PROPERTY
 from addon.scene.colliders.check import check_colliders
-from addon.scene.colliders.make import make_group_colliders, make_selection_colliders, remove_colliders
+from addon.scene.colliders.chosen_vertices import make_group_colliders, make_selection_colliders
+from addon.scene.colliders.make import remove_colliders
 from addon.scene.errors import SceneError
 from addon.scene.settings import ColliderSettings, FitSettings, Selection
 from tests.scene.building import add_object, add_vertices, select_objects

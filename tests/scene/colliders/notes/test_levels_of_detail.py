@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from addon.scene.collider_names import base_name, collision_levels
-from addon.scene.colliders.make import make_group_colliders
+from addon.scene.colliders.chosen_vertices import make_group_colliders
 from addon.scene.settings import COLLIDER_NAME_PATTERNS, ColliderSettings, Selection
 from tests.scene.building import open_empty_file
 from tests.scene.colliders.checking import add_cube, check
